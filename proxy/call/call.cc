@@ -124,8 +124,8 @@ void Call::OnCallerGone(Instant now) {
   if (finished_) return;
   // A caller ends its call at its deadline by itself, and mostly before this call's own timer is
   // due. The upstream was given all the time there was, as it is then.
-  if (RunsOnWithoutCaller()) {
-    caller_gone_ = true;
+  if (GoesOnAlone(now)) {
+    GoOnAlone(now);
   } else if (now >= callers_deadline_from_) {
     EndAtDeadline(now);
   } else {
@@ -188,6 +188,7 @@ void Call::OnMessage(AttemptId id, const Chunk& piece, Instant now) {
   } else if (!awaited && !signs_.quiet_at().is_infinite()) {
     AwaitTrailers(now);
   }
+  if (alone_ && signs_.answer().IsStream()) EndAlone(now);
 }
 
 void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now) {

@@ -123,7 +123,7 @@ class Call final : private GuardClient, private DedupeClient {
 
   // The caller reset its stream or its connection was lost. About when its deadline passes, that is
   // what it means, and the call ends as it does at its own; else it ends as CANCELLED, which says
-  // nothing about the upstream.
+  // nothing about the upstream. A call with a key may go on alone.
   void OnCallerGone(Instant now);
 
   // The attempt's response head came: a gRPC answer that has not ended yet. 1xx heads and answers
@@ -227,7 +227,9 @@ class Call final : private GuardClient, private DedupeClient {
     bool asks_store = false;     // and nobody knows yet who has the key
     bool waits = false;          // for the first call with the key
     bool waited = false;
-    bool dropped = false;  // part of its request, which was compared only
+    bool dropped = false;                    // part of its request, which was compared only
+    Instant since;                           // it has the key since then
+    std::unique_ptr<LoneCalls::Place> lone;  // of a call that goes on without its caller
   };
 
   // Admission.
@@ -260,7 +262,10 @@ class Call final : private GuardClient, private DedupeClient {
   void OnKeyUnknown(Instant now) override;
   void OnKeyAnswer(const DedupeAnswer& answer, Instant now) override;
   void ActOnKeyAnswer(const DedupeAnswer& answer, Instant now);
-  bool RunsOnWithoutCaller() const;
+  bool GoesOnAlone(Instant now);
+  void GoOnAlone(Instant now);
+  Instant ClaimEnd() const { return keyed_->since + parts_.policy.dedupe->claim; }
+  void EndAlone(Instant now);
   DedupeEnding KeyEnding(const FinalStatus& status) const;
   void LeaveKey(const FinalStatus& status, Instant now);
 
@@ -394,7 +399,7 @@ class Call final : private GuardClient, private DedupeClient {
   std::unique_ptr<Keyed> keyed_;  // null: the call has no key
   bool may_have_run_ = false;     // and nobody knows its answer
   std::optional<StatusCode> application_said_;
-  bool caller_gone_ = false;  // the call goes on all the same
+  bool alone_ = false;  // its caller has gone, and it goes on all the same
 
   ActiveAttempts active_;
   int attempts_ = 0;      // made, transparent ones excluded: what max_attempts counts

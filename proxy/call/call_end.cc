@@ -77,6 +77,12 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
     const bool newest = attempt.record + 1 == record_.attempts.size();
     shadow_->OnFailure(outcome, newest, facts, now);
   }
+  if (alone_) {
+    // The caller repeats the call by itself.
+    if (unsent) RecordAttemptEnd(attempt, outcome, now);
+    if (active_.empty()) EndExhausted(attempt.id, outcome, std::nullopt, now);
+    return;
+  }
   // One that is to start is the next attempt; a second one would be one too many at a time.
   if (next_.has_value()) facts.attempts = parts_.policy.retry.max_attempts;
   const RetryDecision decision = DecideRetry(parts_.policy, outcome, facts, now, parts_.random,
@@ -219,6 +225,10 @@ std::string_view Call::WhatWasAwaited() const {
 }
 
 void Call::EndAtDeadline(Instant now) {
+  if (alone_ && now >= ClaimEnd()) {
+    EndAlone(now);
+    return;
+  }
   if (signs_.is_stream() && deadline_ < callers_deadline_) {
     EndStream(StreamBound::kTimeout, now);
     return;
@@ -374,7 +384,7 @@ void Call::Finish(const FinalStatus& status, Instant now) {
   buffer_.Clear();
   record_.end = now;
   record_.kind = signs_.is_stream() ? CallKind::kStream : CallKind::kUnary;
-  record_.code = caller_gone_ ? StatusCode::kCancelled : status.code;
+  record_.code = alone_ ? StatusCode::kCancelled : status.code;
   if (status.code == StatusCode::kOk && !parts_.failed_calls.empty()) {
     parts_.failed_calls.OnSuccess(now);
     if (IsRepeated()) parts_.failed_calls.OnAnswered(like_failed_->kin, *like_failed_->message);

@@ -120,6 +120,14 @@ class CallHost {
   // Gives `bytes` of flow-control window back to the caller: they are in the replay buffer.
   virtual void CreditRequest(size_t bytes) = 0;
 
+  // Whether the attempt has left: the upstream may have its request, or some of it. Else it waits
+  // for a connection.
+  virtual bool HasLeft(AttemptId attempt) const = 0;
+
+  // Returns who the caller is: the name of its certificate, or else its address. Asked only as it
+  // goes, of calls with a key.
+  virtual std::string CallerName() const = 0;
+
   // Returns what the call has in common with others of its loop. Asked only if the call fails, or
   // another one to its destination has failed.
   virtual CallKin Kin() const = 0;

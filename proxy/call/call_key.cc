@@ -58,6 +58,7 @@ bool Call::ActOnKeyStep(const DedupeTable::Step& step, Instant now) {
   switch (step.kind) {
     case Kind::kFirst:
       keyed.has_key = true;
+      keyed.since = now;
       record_.dedupe = DedupeResult::kFirst;
       if (!keyed.dropped) return true;
       // It cannot run, as its request is not there any more.
@@ -165,11 +166,6 @@ void Call::ActOnKeyAnswer(const DedupeAnswer& answer, Instant now) {
   }
   status.message = message;
   Finish(status, now);
-}
-
-// A caller that has gone will repeat its call, and needs the answer then.
-bool Call::RunsOnWithoutCaller() const {
-  return keyed_ != nullptr && keyed_->has_key && half_closed_ && !active_.empty();
 }
 
 // Notes whether the application may have run the call that failed.

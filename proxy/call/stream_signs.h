@@ -43,6 +43,7 @@ class StreamSigns {
   Instant quiet_at() const { return quiet_at_; }
 
   const MessageCount& request() const { return request_; }
+  const MessageCount& answer() const { return answer_; }
 
   // When the last piece came, in either direction; the beginning of time if none has.
   Instant last_piece() const { return last_; }

@@ -20,6 +20,7 @@
 #include "guard/guard_queue.h"
 #include "guard/limit_rule.h"
 #include "guard/load_meter.h"
+#include "guard/lone_calls.h"
 #include "guard/reported_retries.h"
 #include "policy/guard_policy.h"
 #include "policy/retry_distribution.h"
@@ -147,6 +148,9 @@ class Guard {
   };
   Slots GetSlots() const;
 
+  // Says how many of its calls may go on without their callers.
+  LoneCalls& lone_calls() { return lone_calls_; }
+
   // A call gives its slot back. `took`: how long the service took for it, if it was a unary call
   // that was answered, or, with `cut`, that the service had not answered at its deadline.
   void Leave(int worker, int method, std::optional<absl::Duration> took, Instant now,
@@ -203,6 +207,7 @@ class Guard {
   std::vector<std::unique_ptr<Worker>> workers_;  // as many at all times
 
   LoadMeter load_;
+  LoneCalls lone_calls_;
   alignas(64) std::atomic<int> in_flight_{0};
   // As in queue_. A call that comes while others wait does not overtake them.
   std::atomic<int> waiting_{0};

@@ -29,6 +29,7 @@ struct ConnectionOrigin {
   // IP:PORT where it was going when the system redirected it to the listener; empty: to Levee.
   std::string original;
 
+  std::string host;  // the caller's, so that its connections have it in common
   std::string peer;  // address of the caller, if the log tells of connections; else empty
   Instant accepted_at;
   std::string identity;  // of the caller, by its certificate; empty: none was demanded or shown

@@ -10,10 +10,17 @@ namespace {
 // Enough to tell a TLS handshake, a text protocol or a scanner.
 constexpr size_t kShownBytes = 32;
 
-}  // namespace
-
 std::string PeerName(const net::Address& peer) {
   return peer.is_unix() && peer.unix_path().empty() ? "unix" : peer.ToString();
+}
+
+}  // namespace
+
+void NamePeer(const net::Address& peer, bool events, ConnectionOrigin& origin) {
+  net::Address host = peer.Unmapped();
+  host.set_port(0);
+  origin.host = PeerName(host);
+  if (events) origin.peer = PeerName(peer);
 }
 
 std::vector<LogField> ConnectionFields(const ConnectionOrigin& origin, std::vector<LogField> more) {

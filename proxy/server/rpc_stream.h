@@ -138,6 +138,16 @@ class RpcStream final : public InBlocks,
   StoredAnswerPtr KeepAnswer(const FinalStatus& status) override;
   void Finish(const FinalStatus& status, const CallRecord& record) override;
   void CreditRequest(size_t bytes) override;
+  bool HasLeft(AttemptId id) const override {
+    bool left = false;
+    attempts_.ForEachActive([&](const UpstreamAttempt& attempt) {
+      left = left || (attempt.id() == id && attempt.endpoint() >= 0);
+    });
+    return left;
+  }
+  std::string CallerName() const override {
+    return origin_->identity.empty() ? origin_->host : origin_->identity;
+  }
   CallKin Kin() const override;
   void OnBroken(const char* what) override;
   void OnGuarded(int previous) override { RecordArrival(*plan_->guard.series, previous); }

@@ -49,6 +49,7 @@
   CONFIGURED(kHandshakes, handshakes, int)                       \
   FIXED(kFailedCalls, failed_calls)                              \
   FIXED(kMethodKinds, method_kinds)                              \
+  FIXED(kLoneCalls, lone_calls)                                  \
   FIXED(kOtlpSpans, otlp_spans)
 
 namespace levee {

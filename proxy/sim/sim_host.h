@@ -49,6 +49,7 @@ struct SimOrigin {
   uint64_t trace = 0;       // 0: the call has no trace id
   uint64_t connection = 0;  // 0: one of its own
   int method = 0;           // its number
+  int caller = 0;           // the number of who makes it
 };
 
 // The answer as the caller saw it. `message` and `trailers` are written only for those who can read
@@ -139,6 +140,8 @@ class SimHost : public CallHost {
   StoredAnswerPtr KeepAnswer(const FinalStatus& status) override;
   void Finish(const FinalStatus& status, const CallRecord& record) override;
   void CreditRequest(size_t bytes) override;
+  bool HasLeft(AttemptId id) const override { return attempt(id).endpoint >= 0; }
+  std::string CallerName() const override { return std::to_string(origin_.caller); }
   CallKin Kin() const override;
   void OnBroken(const char* what) override;
   void OnGuarded(int) override {}

@@ -81,6 +81,7 @@ void RecordCall(MethodSeries& method, UpstreamSeries& upstream, WorkerSeries& wo
   }
   if (record.waiting_full) worker.limit_hits[Limit::kWaitingCalls].Add();
   if (record.replay_memory_full) worker.limit_hits[Limit::kReplayBytes].Add();
+  if (record.lone_calls_full) worker.limit_hits[Limit::kLoneCalls].Add();
   if (record.failed_calls_full) worker.limit_hits[Limit::kFailedCalls].Add();
   if (record.rate_limit.shared_bucket) worker.limit_hits[Limit::kMaxKeys].Add();
 }

@@ -83,7 +83,8 @@ struct CallRecord {
   bool replay_memory_full = false;           // limits.replay_bytes was reached
   bool failed_calls_full = false;            // the limit failed_calls was reached
   absl::InlinedVector<WaitRecord, 1> waits;
-  bool waiting_full = false;  // limits.waiting_calls was reached
+  bool waiting_full = false;     // limits.waiting_calls was reached
+  bool lone_calls_full = false;  // the limit lone_calls was reached
   RateLimitRecord rate_limit;
   GuardRecord guard;
   std::optional<DedupeResult> dedupe;   // none: it has no key, or did not come to the store

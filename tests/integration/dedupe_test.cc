@@ -145,6 +145,62 @@ TEST(Dedupe, ACallerThatGaveUpGetsTheAnswerAsItComesBack) {
   EXPECT_EQ(service.cancelled(), 0);
 }
 
+// Of a caller who has a connection of its own, with the keys 0, 1, ..., and no deadline. They are
+// never answered.
+class Attack {
+ public:
+  Attack(const GuardedServices& guarded, int calls) {
+    const ChannelPtr channel = NewChannel(guarded.address(0));
+    for (int i = 0; i < calls; ++i) {
+      auto& call = calls_.emplace_back(std::make_unique<ByteCall>(channel, "/test.Echo/Sleep"));
+      call->context().AddMetadata("idempotency-key", std::to_string(i));
+      call->context().set_deadline(std::chrono::system_clock::time_point::max());
+      EXPECT_TRUE(call->Start() && call->Write("pay 5") && call->HalfClose());
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<ByteCall>> calls_;
+};
+
+TEST(Dedupe, CallersThatVanishLeaveOthersTheirSlots) {
+  FaultyService service;
+  const GuardedServices guarded({service.address()}, "concurrency: {limit: 8}, dedupe: {}");
+  {
+    const Attack attack(guarded, 25);
+    ASSERT_TRUE(service.WaitFor([&] { return service.calls() == 8; }));
+  }
+  // Those that waited for slots came to the service as others left, and left in turn.
+  ASSERT_TRUE(guarded.sidecar->WaitForSum("levee_active_calls", {}, 2));
+  ASSERT_TRUE(service.WaitFor([&] { return service.calls() - service.cancelled() == 2; }));
+  EXPECT_TRUE(guarded.sidecar->WaitForSum("levee_guard_in_flight", {}, 2));
+  EXPECT_GE(guarded.sidecar->Sum("levee_limit_hits_total", {"limit=\"lone_calls\""}), 6);
+  Load honest;
+  honest.calls = 500;
+  honest.at_once = 6;
+  EXPECT_EQ(RunLoad({guarded.channel}, honest),
+            (std::map<StatusCode, int>{{StatusCode::OK, honest.calls}}));
+  EXPECT_EQ(guarded.sidecar->Metric("levee_guard_in_flight{upstream=\"app0\"}"), 2);
+}
+
+TEST(Dedupe, TheSlotsOfCallersThatVanishedComeBackAtTheirClaims) {
+  FaultyService service;
+  const GuardedServices guarded({service.address()},
+                                "concurrency: {limit: 8}, dedupe: {claim: 1s}");
+  {
+    const Attack attack(guarded, 8);
+    ASSERT_TRUE(service.WaitFor([&] { return service.calls() == 8; }));
+  }
+  EXPECT_TRUE(service.WaitFor([&] { return service.cancelled() == 8; }));
+  EXPECT_TRUE(guarded.sidecar->WaitForSum("levee_guard_in_flight", {}, 0));
+  for (int i = 0; i < 8; ++i) {
+    const Reply again =
+        CallUnary(guarded.channel, "pay 5", WithKey(std::to_string(i)), "/test.Echo/Sleep");
+    EXPECT_EQ(again.status.error_code(), StatusCode::FAILED_PRECONDITION);
+  }
+  EXPECT_EQ(service.calls(), 8);
+}
+
 TEST(Dedupe, AnApplicationThatDiesInTheCallLosesIt) {
   auto service = std::make_unique<FaultyService>();
   const int port = service->port();
