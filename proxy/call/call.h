@@ -179,6 +179,9 @@ class Call final : private GuardClient, private DedupeClient {
   // Whether the call is a stream, as far as is known.
   bool is_stream() const { return signs_.is_stream(); }
 
+  // Whether the call, which has begun, has an idempotency key that counts.
+  bool keyed() const { return keyed_ != nullptr; }
+
   bool finished() const { return finished_; }
   bool committed() const { return committed_; }
 

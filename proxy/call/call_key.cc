@@ -38,7 +38,10 @@ bool Call::BeginKeyed(const RequestFacts& facts, Instant now) {
     EndLocally(StatusCode::kInvalidArgument, facts.dedupe_fault, now);
     return false;
   }
-  if (!facts.dedupe_key.empty()) keyed_.reset(new Keyed(*this, parts_.worker, facts));
+  // The answer of a stream cannot be kept.
+  if (!facts.dedupe_key.empty() && !parts_.method.IsSurelyStream()) {
+    keyed_.reset(new Keyed(*this, parts_.worker, facts));
+  }
   return true;
 }
 

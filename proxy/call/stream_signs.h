@@ -61,8 +61,12 @@ class StreamSigns {
   bool OnAnswer(const Chunk& piece, Instant now) {
     last_ = now;
     answer_.Add(piece);
-    if (answers_as_stream_ || method_.described()) return false;
-    if (answer_.IsStream()) return OnStreamOfAnswers();
+    if (method_.described()) return false;
+    if (answer_.IsStream()) {
+      method_.LearnSurely();
+      return !answers_as_stream_ && OnStreamOfAnswers();
+    }
+    if (answers_as_stream_) return false;
     if (quiet_at_.is_infinite() && answer_.HasOne()) {
       quiet_at_ = Instant::FromNanos(now.nanos() + kQuietNanos);
     }

@@ -15,13 +15,25 @@ class MethodKind {
   // Nothing is known of the method yet.
   MethodKind() = default;
   // Its descriptor says it, so it is never learnt otherwise.
-  explicit MethodKind(CallKind described) : kind_(StateOf(described)), described_(true) {}
+  explicit MethodKind(CallKind described)
+      : kind_(StateOf(described)),
+        surely_stream_(described == CallKind::kStream),
+        described_(true) {}
 
   bool described() const { return described_; }
   // Whether every call of it that is known was unary.
   bool IsUnary() const { return Get() == State::kUnary; }
   bool IsStream() const { return Get() == State::kStream; }
   bool known() const { return Get() != State::kUnknown; }
+
+  // Whether its descriptor says that its calls are streams, or an answer of it had a second
+  // message. IsStream may be a guess, which a slow network can cause.
+  bool IsSurelyStream() const { return surely_stream_.load(std::memory_order_relaxed); }
+
+  // An answer of the method had a second message. Not of a method that is described.
+  void LearnSurely() {
+    if (!IsSurelyStream()) surely_stream_.store(true, std::memory_order_relaxed);
+  }
 
   // A call of the method that the service has answered was of this kind. The last one decides
   // whether it is a stream.
@@ -42,6 +54,7 @@ class MethodKind {
   State Get() const { return kind_.load(std::memory_order_relaxed); }
 
   std::atomic<State> kind_{State::kUnknown};
+  std::atomic<bool> surely_stream_{false};
   const bool described_ = false;
 };
 

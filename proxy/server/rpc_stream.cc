@@ -87,6 +87,7 @@ void RpcStream::Start(RequestFacts facts, UnreportedCalls& unreported, bool requ
   if (policy.dedupe.has_value()) dedupe_key = ReadDedupeKey(facts);
   facts.dedupe_key = dedupe_key.text();
   call_.Start(facts, now());
+  if (call_.keyed()) recorder_ = std::make_unique<AnswerRecorder>(policy.dedupe->max_response);
   if (request_ended) Request(Chunk(), true);
 }
 
@@ -96,10 +97,7 @@ LimitKey RpcStream::ReadDedupeKey(RequestFacts& facts) {
   facts.method = plan_->path;
   facts.dedupe_fault = DedupeFault(dedupe, request_);
   if (!facts.dedupe_fault.empty()) return LimitKey();
-  LimitKey key = DedupeKeyOf(dedupe, request_, plan_->routed_by, origin_->identity);
-  if (key.text().empty()) return key;
-  recorder_ = std::make_unique<AnswerRecorder>(static_cast<size_t>(dedupe.max_response));
-  return key;
+  return DedupeKeyOf(dedupe, request_, plan_->routed_by, origin_->identity);
 }
 
 void RpcStream::BeginTie(RequestFacts& facts) {

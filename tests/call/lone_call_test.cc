@@ -232,5 +232,53 @@ TEST_F(LoneCall, LeavesHonestCallersTheirSlots) {
   EXPECT_LE(InService(), 2);
 }
 
+// Which calls have keys.
+class StreamKey : public LoneCall {
+ protected:
+  bool TakesKey() {
+    const size_t before = Keys();
+    Pay(absl::StrCat(++number_));
+    return Keys() > before;
+  }
+  // A call of two messages, and its key.
+  SimHost& Upload() {
+    SimHost& call = sidecar_.NewCall({.dedupe_key = "k", .method = "/shop.Pay/Charge"});
+    call.Send(kMessage);
+    call.Send(kMessage, /*end=*/true);
+    return call;
+  }
+  int number_ = 0;
+};
+
+TEST_F(StreamKey, AMethodThatIsDescribedAsAStreamTakesNone) {
+  sidecar_.described = CallKind::kStream;
+  EXPECT_FALSE(TakesKey());
+}
+
+TEST_F(StreamKey, AMethodThatIsDescribedAsUnaryTakesThem) {
+  sidecar_.described = CallKind::kUnary;
+  EXPECT_TRUE(TakesKey());
+}
+
+TEST_F(StreamKey, AMethodTakesNoneOnceAnAnswerHadASecondMessage) {
+  SimHost& call = Pay();
+  Deliver(call, Answer().Head(Ms(0)).Message(Ms(0), "one"));
+  clock_.RunFor(absl::Seconds(1));
+  EXPECT_TRUE(TakesKey()) << "it may be a unary one that is slow to end";
+  Deliver(call, Answer().Message(Ms(0), "two"));
+  EXPECT_FALSE(TakesKey());
+  Deliver(call, Answer().Trailers(Ms(0), StatusCode::kOk));
+  EXPECT_EQ(Pay("k").attempts(), 1) << "it runs as without a key";
+  Reply(Pay(""));
+  EXPECT_FALSE(TakesKey()) << "an answer of one message does not change that";
+}
+
+TEST_F(StreamKey, ACallWithSeveralMessagesAndOneAnswerKeepsIts) {
+  SimHost& call = Upload();
+  EXPECT_TRUE(GoesOn(call));
+  Reply(call);
+  EXPECT_EQ(Upload().caller().body, "paid");
+}
+
 }  // namespace
 }  // namespace levee
