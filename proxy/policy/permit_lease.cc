@@ -189,7 +189,7 @@ void PermitLease::OnLost(const LeaseRule& rule, int sidecars, Instant now) {
   permits_.Expire(now);
   own_used_ = 0;
   // It got less than it asked for, and calls still come: others have the rest of the limit.
-  limited_ = short_ && demand_.At(now) >= used_.At(now);
+  limited_ = sidecars > 1 && short_ && demand_.At(now) >= used_.At(now);
   // Of its part of the burst it has what calls at its present rate leave: all of it if it is new.
   const double saved = limited_ ? 0 : BurstOf(rule) * (1 - used_.At(now) / ShareOf(rule));
   own_permits_ = std::max(static_cast<double>(permits_.left()), saved);

@@ -212,6 +212,23 @@ TEST_P(PermitLeaseAfterAPause, NoCallBelowTheLimitIsRefusedWhereTheStoreGoesAway
   EXPECT_EQ(refused, 0);
 }
 
+TEST(PermitLease, TheOnlySidecarHasTheWholeRateAlsoIfItsStoreRefusedCallsAMomentAgo) {
+  Bucket bucket;
+  bucket.rule = {.per_second = 100, .burst = 50};
+  bucket.Begin(50);
+  for (int i = 0; i < 90; ++i) {
+    bucket.Take(1, absl::Milliseconds(3));
+    if (bucket.asked.want > 0) bucket.Grant(0, absl::Milliseconds(10));
+  }
+  while (bucket.asked.want == 0) bucket.Take(1, absl::Milliseconds(3));
+  int given = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    if (bucket.asked.want > 0) bucket.Lose(1);
+    given += bucket.Take(1, kMs);
+  }
+  EXPECT_NEAR(given, 1000, 60);
+}
+
 TEST(PermitLease, SidecarsThatShareALimitAdmitNoMoreThanItWithoutTheirStore) {
   constexpr int kSidecars = 4;
   int given = 0;
