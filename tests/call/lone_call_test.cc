@@ -13,9 +13,9 @@ constexpr absl::Duration kNoDeadline = absl::InfiniteDuration();
 constexpr int kHonest = 100;  // a caller
 
 // In front of a service with a guard of eight slots. It answers one caller, and by itself no other.
-class LoneCall : public CallTest {
+class CallAlone : public CallTest {
  protected:
-  LoneCall() {
+  CallAlone() {
     policy_.retry.max_attempts = 1;
     policy_.dedupe = DedupePolicy();
     policy_.guard = GuardPolicy();
@@ -51,7 +51,7 @@ class LoneCall : public CallTest {
   int InService() { return sidecar_.guard()->guard().View(clock_.now()).in_flight; }
 };
 
-TEST_F(LoneCall, EndsAtItsClaimAndItsKeyIsLost) {
+TEST_F(CallAlone, EndsAtItsClaimAndItsKeyIsLost) {
   HasAnswered(sidecar_);
   SimHost& call = Pay();
   RunUntil(absl::Seconds(10));
@@ -72,7 +72,7 @@ TEST_F(LoneCall, EndsAtItsClaimAndItsKeyIsLost) {
             "the first call with this idempotency key was lost; it may have run");
 }
 
-TEST_F(LoneCall, EndsAtOnceIfItsClaimIsOver) {
+TEST_F(CallAlone, EndsAtOnceIfItsClaimIsOver) {
   SimHost& call = Pay();
   RunUntil(absl::Seconds(61));
   EXPECT_FALSE(call.finished()) << "its caller waits";
@@ -80,14 +80,14 @@ TEST_F(LoneCall, EndsAtOnceIfItsClaimIsOver) {
   EXPECT_EQ(Pay().caller().code, StatusCode::kFailedPrecondition);
 }
 
-TEST_F(LoneCall, EndsAtItsOwnDeadlineIfThatIsSooner) {
+TEST_F(CallAlone, EndsAtItsOwnDeadlineIfThatIsSooner) {
   SimHost& call = Pay("k", 0, absl::Seconds(5));
   EXPECT_TRUE(GoesOn(call));
   RunUntil(absl::Seconds(60));
   EXPECT_EQ(call.caller().finished_at, absl::Seconds(5));
 }
 
-TEST_F(LoneCall, ItsClaimBeginsAsItGetsTheKey) {
+TEST_F(CallAlone, ItsClaimBeginsAsItGetsTheKey) {
   SimHost& first = Pay();
   SimHost& second = Pay();
   RunUntil(absl::Seconds(40));
@@ -98,7 +98,7 @@ TEST_F(LoneCall, ItsClaimBeginsAsItGetsTheKey) {
   EXPECT_EQ(second.caller().finished_at, absl::Seconds(100));
 }
 
-TEST_F(LoneCall, EndsAtTheSecondMessageOfItsAnswer) {
+TEST_F(CallAlone, EndsAtTheSecondMessageOfItsAnswer) {
   SimHost& call = Pay();
   EXPECT_TRUE(GoesOn(call));
   Deliver(call, Answer().Head(Ms(0)).Message(Ms(0), "one"));
@@ -111,13 +111,13 @@ TEST_F(LoneCall, EndsAtTheSecondMessageOfItsAnswer) {
   EXPECT_EQ(InService(), 0);
 }
 
-TEST_F(LoneCall, EndsAtOnceIfItsAnswerHasHadASecondMessage) {
+TEST_F(CallAlone, EndsAtOnceIfItsAnswerHasHadASecondMessage) {
   SimHost& call = Pay();
   Deliver(call, Answer().Head(Ms(0)).Message(Ms(0), "one").Message(Ms(0), "two"));
   EXPECT_FALSE(GoesOn(call));
 }
 
-TEST_F(LoneCall, EndsAtOnceWhileItWaitsForASlotAndItsKeyIsFree) {
+TEST_F(CallAlone, EndsAtOnceWhileItWaitsForASlotAndItsKeyIsFree) {
   for (int i = 0; i < 8; ++i) Pay("");
   SimHost& call = Pay();
   ASSERT_EQ(call.attempts(), 0);
@@ -127,7 +127,7 @@ TEST_F(LoneCall, EndsAtOnceWhileItWaitsForASlotAndItsKeyIsFree) {
   EXPECT_EQ(sidecar_.guard()->guard().View(clock_.now()).waiting, 0);
 }
 
-TEST_F(LoneCall, EndsAtOnceWhileItWaitsForAConnectionAndItsKeyIsFree) {
+TEST_F(CallAlone, EndsAtOnceWhileItWaitsForAConnectionAndItsKeyIsFree) {
   sidecar_.connect_wait = absl::Seconds(100);
   sidecar_.endpoints().SetReachable(0, false);
   SimHost& call = Pay();
@@ -139,7 +139,7 @@ TEST_F(LoneCall, EndsAtOnceWhileItWaitsForAConnectionAndItsKeyIsFree) {
   EXPECT_EQ(InService(), 0);
 }
 
-TEST_F(LoneCall, EndsAtOnceBetweenTwoAttemptsAndItsKeyIsFreeIfNoneRan) {
+TEST_F(CallAlone, EndsAtOnceBetweenTwoAttemptsAndItsKeyIsFreeIfNoneRan) {
   sidecar_.inbound = false;
   policy_.retry.max_attempts = 2;
   SimHost& refused = Pay("refused");
@@ -154,7 +154,7 @@ TEST_F(LoneCall, EndsAtOnceBetweenTwoAttemptsAndItsKeyIsFreeIfNoneRan) {
   EXPECT_EQ(Pay("reset").attempts(), 0) << "nobody knows whether it ran";
 }
 
-TEST_F(LoneCall, MakesNoFurtherAttempt) {
+TEST_F(CallAlone, MakesNoFurtherAttempt) {
   sidecar_.inbound = false;
   policy_.retry.max_attempts = 2;
   SimHost& call = Pay();
@@ -165,7 +165,7 @@ TEST_F(LoneCall, MakesNoFurtherAttempt) {
   EXPECT_EQ(Keys(), 0u) << "the application wants it again, and its caller repeats it";
 }
 
-TEST_F(LoneCall, EndsWhereItsStreamIsRefusedAndItsKeyIsFree) {
+TEST_F(CallAlone, EndsWhereItsStreamIsRefusedAndItsKeyIsFree) {
   SimHost& call = Pay();
   EXPECT_TRUE(GoesOn(call));
   Deliver(call, RefusedStream());
@@ -174,7 +174,7 @@ TEST_F(LoneCall, EndsWhereItsStreamIsRefusedAndItsKeyIsFree) {
   EXPECT_EQ(Keys(), 0u);
 }
 
-TEST_F(LoneCall, GoesOnInTheHedgesThatHaveLeft) {
+TEST_F(CallAlone, GoesOnInTheHedgesThatHaveLeft) {
   sidecar_.idempotent = true;
   policy_.hedge = HedgePolicy{.delay = Ms(10), .max_attempts = 3};
   SimHost& call = Pay();
@@ -189,7 +189,7 @@ TEST_F(LoneCall, GoesOnInTheHedgesThatHaveLeft) {
   EXPECT_EQ(Pay().caller().body, "paid");
 }
 
-TEST_F(LoneCall, OfOneCallerHoldsAQuarterOfTheSlotsAndOfAllHalf) {
+TEST_F(CallAlone, OfOneCallerHoldsAQuarterOfTheSlotsAndOfAllHalf) {
   std::vector<SimHost*> calls;
   for (int i = 0; i < 8; ++i) calls.push_back(&Pay(absl::StrCat(i), /*caller=*/i / 3));
   std::vector<bool> goes_on;
@@ -205,7 +205,7 @@ TEST_F(LoneCall, OfOneCallerHoldsAQuarterOfTheSlotsAndOfAllHalf) {
   EXPECT_TRUE(GoesOn(other)) << "the place is free again";
 }
 
-TEST_F(LoneCall, HasRoomForAHundredOfACallerWhereTheGuardHasNoLimit) {
+TEST_F(CallAlone, HasRoomForAHundredOfACallerWhereTheGuardHasNoLimit) {
   policy_.guard->concurrency = {.kind = ConcurrencyPolicy::Kind::kNone};
   int go_on = 0;
   for (int i = 0; i < 6000; ++i) go_on += GoesOn(Pay(absl::StrCat(i)));
@@ -215,7 +215,7 @@ TEST_F(LoneCall, HasRoomForAHundredOfACallerWhereTheGuardHasNoLimit) {
 }
 
 // Callers that come again and again, and go at once, against one that stays.
-TEST_F(LoneCall, LeavesHonestCallersTheirSlots) {
+TEST_F(CallAlone, LeavesHonestCallersTheirSlots) {
   int honest = 0, good = 0;
   for (int i = 0; i < 2000; ++i) {
     if (i % 100 == 0) {
@@ -233,7 +233,7 @@ TEST_F(LoneCall, LeavesHonestCallersTheirSlots) {
 }
 
 // Which calls have keys.
-class StreamKey : public LoneCall {
+class StreamKey : public CallAlone {
  protected:
   bool TakesKey() {
     const size_t before = Keys();

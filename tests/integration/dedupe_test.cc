@@ -147,9 +147,9 @@ TEST(Dedupe, ACallerThatGaveUpGetsTheAnswerAsItComesBack) {
 
 // Of a caller who has a connection of its own, with the keys 0, 1, ..., and no deadline. They are
 // never answered.
-class Attack {
+class VanishingCallers {
  public:
-  Attack(const GuardedServices& guarded, int calls) {
+  VanishingCallers(const GuardedServices& guarded, int calls) {
     const ChannelPtr channel = NewChannel(guarded.address(0));
     for (int i = 0; i < calls; ++i) {
       auto& call = calls_.emplace_back(std::make_unique<ByteCall>(channel, "/test.Echo/Sleep"));
@@ -167,7 +167,7 @@ TEST(Dedupe, CallersThatVanishLeaveOthersTheirSlots) {
   FaultyService service;
   const GuardedServices guarded({service.address()}, "concurrency: {limit: 8}, dedupe: {}");
   {
-    const Attack attack(guarded, 25);
+    const VanishingCallers attack(guarded, 25);
     ASSERT_TRUE(service.WaitFor([&] { return service.calls() == 8; }));
   }
   // Those that waited for slots came to the service as others left, and left in turn.
@@ -188,7 +188,7 @@ TEST(Dedupe, TheSlotsOfCallersThatVanishedComeBackAtTheirClaims) {
   const GuardedServices guarded({service.address()},
                                 "concurrency: {limit: 8}, dedupe: {claim: 1s}");
   {
-    const Attack attack(guarded, 8);
+    const VanishingCallers attack(guarded, 8);
     ASSERT_TRUE(service.WaitFor([&] { return service.calls() == 8; }));
   }
   EXPECT_TRUE(service.WaitFor([&] { return service.cancelled() == 8; }));

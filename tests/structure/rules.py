@@ -309,6 +309,36 @@ def interfaces(sources):
                                             'say that the interface inverts a dependency')
 
 
+# The start of a type or a constant in a namespace, and its name.
+OWN_NAME = re.compile(r'(?:template.*> *)?(?:class|struct|enum class|enum|union) (\w+)'
+                      r'|(?:inline )?(?:constexpr|const)\b[^=({;]*?\b(\w+)(?:\[\w*\])* ?[={;]')
+# Their files are programs of their own, or are compiled one by one.
+COMPILED_ALONE = ('tests/bench/', 'tests/fuzz/', 'tests/interop/')
+
+
+def names_shared_in_a_folder(sources):
+    """Files of a folder are compiled several at a time (cmake/Compiler.cmake), so a type or a constant
+    in an unnamed namespace is the only one of its name there."""
+    first = {}
+    for path, text in sources.items():
+        if not path.endswith('.cc') or path.startswith(COMPILED_ALONE) or path.endswith('_bench.cc'):
+            continue
+        unnamed = False
+        for number, line in enumerate(text.splitlines(), 1):
+            if line == 'namespace {':
+                unnamed = True
+            elif line == '}  // namespace':
+                unnamed = False
+            found = OWN_NAME.match(line) if unnamed else None
+            if found is None or line.endswith(';') and found[1]:
+                continue
+            key = path.rpartition('/')[0], found[1] or found[2]
+            other = first.setdefault(key, path)
+            if other != path:
+                yield Violation(path, number, f'{other} has a {key[1]}, too, and the files of a folder '
+                                              'are compiled together')
+
+
 def header_comments(sources):
     """A header's first line behind that of its licence starts to say what it holds."""
     for path, text in sources.items():

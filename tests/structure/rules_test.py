@@ -347,6 +347,16 @@ class Interfaces(unittest.TestCase):
     def test_an_interface_that_inverts_a_layer_says_so(self):
         self.assertEqual([], self.found('// The interface inverts a\n// dependency: it does.\n'))
 
+    def test_a_name_of_two_files_is_refused_in_the_second_one_of_their_folder(self):
+        def found(first, second, other='proxy/net/b.cc'):
+            unnamed = 'namespace {{\n\n{}\n\n}}  // namespace\n'
+            return places(rules.names_shared_in_a_folder(
+                {'proxy/net/a.cc': unnamed.format(first), other: unnamed.format(second)}))
+        self.assertEqual([('proxy/net/b.cc', 3)], found('class A {\n};', 'struct A {\n};'))
+        self.assertEqual([('proxy/net/b.cc', 3)], found('constexpr int kA = 1;', 'enum class kA {\n};'))
+        self.assertEqual([], found('class A {\n};', 'struct B {\n};'))
+        self.assertEqual([], found('class A {\n};', 'struct A {\n};', 'proxy/tls/b.cc'))
+
     def test_virtual_functions_that_are_defined_make_no_interface(self):
         text = '// A.\nclass Node {\n public:\n  virtual ~Node() = default;\n};\n'
         self.assertEqual([], places(rules.interfaces({'proxy/net/a.h': text})))

@@ -81,6 +81,9 @@ class Structure(unittest.TestCase):
     def test_sentences_of_comments_have_a_subject(self):
         self.check(rules.unattached_sentences(self.sources))
 
+    def test_types_and_constants_of_a_file_have_names_of_their_own_in_its_folder(self):
+        self.check(rules.names_shared_in_a_folder(self.sources))
+
     def test_interfaces_have_a_reason(self):
         self.check(rules.interfaces(self.sources))
 

@@ -16,6 +16,8 @@ FILLED_BY = {
     'routes of calls seen before': 'PlanCache.ThePlansTakeAtMostEightMebibytes',
     'keys of rate limits': 'BucketTable.A77_KeysWithoutRoomShareOneBucketAndSaySo',
     'idempotency keys, and their answers': 'Dedupe.MemoryIsBoundedAndOutcomesNotAskedForLongestGoFirst',
+    'calls that go on without their callers':
+        'LoneCalls.OfACallerHoldAQuarterOfTheSlotsAndOfAllHalf',
     'methods known as streams or not': 'MethodKindsTest.AnUpstreamThatFillsItsListTakesNoPlaceFromOthers',
     'methods of a guard': 'GuardMethods.AMethodWhosePathIsLongHasNoNumberOfItsOwn',
     'methods in metrics': 'MethodLabels.BeyondMethodLabelsEverythingIsOther',
