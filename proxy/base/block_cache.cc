@@ -133,6 +133,10 @@ void* ResizeBlock(void* block, size_t bytes) {
   return larger;
 }
 
+size_t BlockBytes(size_t bytes) {
+  return MallocBytes(sizeof(Header) + (kCaching ? RoundUp(bytes) : bytes));
+}
+
 // A block that is obtained and freed between the two readings makes it less for a moment.
 int64_t AllocatedBlockBytes() {
   return obtained_bytes.load(std::memory_order_relaxed) - FreedBlockBytes();

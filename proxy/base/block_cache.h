@@ -21,6 +21,16 @@ void FreeBlock(void* block);
 // Resizes a block as realloc does.
 void* ResizeBlock(void* block, size_t bytes);
 
+// Returns what such a block takes of the process's memory, malloc's own part included.
+size_t BlockBytes(size_t bytes);
+
+// The same of bytes that are from malloc, or from new.
+constexpr size_t MallocBytes(size_t bytes) {
+  constexpr size_t kOwn = sizeof(size_t), kStep = 16, kLeast = 32;
+  const size_t taken = (bytes + kOwn + kStep - 1) / kStep * kStep;
+  return taken < kLeast ? kLeast : taken;
+}
+
 // Returns how many bytes all threads have from malloc for blocks, those in free lists included. Any
 // thread.
 int64_t AllocatedBlockBytes();

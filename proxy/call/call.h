@@ -24,6 +24,7 @@
 #include "call/stream_signs.h"
 #include "call/waiting_retries.h"
 #include "dedupe/dedupe_table.h"
+#include "dedupe/key_shares.h"
 #include "dedupe/request_digest.h"
 #include "guard/guard.h"
 #include "guard/guard_line.h"
@@ -78,9 +79,10 @@ struct RequestFacts {
   int priority = 0;                                   // for the guard: 0, the dearest, to 127
   uint64_t user = 0;                                  // for the guard: a hash of the user
   bool in_vain = false;  // the caller of the call that it is made for has gone
-  // With CallParts::dedupe: the idempotency key with its scope; empty: the call has none. And the
-  // method, which is part of what the request is.
+  // With CallParts::dedupe: the idempotency key with its scope; empty: the call has none. To whom
+  // it belongs. And the method, which is part of what the request is.
   std::string_view dedupe_key;
+  KeyOwner dedupe_owner;
   std::string_view method;
   // Not empty: with CallParts::dedupe, why the call is refused for its key, as a static text.
   std::string_view dedupe_fault;
@@ -219,8 +221,9 @@ class Call final : private GuardClient, private DedupeClient {
 
   // A call with an idempotency key.
   struct Keyed : InBlocks {
-    Keyed(DedupeClient& client, int worker, const RequestFacts& facts)
-        : place(client, worker, facts.dedupe_key), request(facts.method) {}
+    Keyed(DedupeClient& client, const CallParts& parts, const RequestFacts& facts)
+        : place(client, parts.worker, parts.dedupe->KeyOf(facts.dedupe_key), facts.dedupe_owner),
+          request(facts.method) {}
 
     DedupePlace place;
     RequestDigest request;

@@ -21,7 +21,7 @@ bool Call::GoesOnAlone(Instant now) {
   if (parts_.guard == nullptr) return true;
   Guard& guard = parts_.guard->guard();
   const int slots = guard.policy().observe ? 0 : guard.GetSlots().limit;
-  keyed_->lone = guard.lone_calls().Enter(parts_.host.CallerName(), slots);
+  keyed_->lone = guard.lone_calls().Enter(keyed_->place.owner().sender, slots);
   record_.lone_calls_full = keyed_->lone == nullptr;
   return keyed_->lone != nullptr;
 }

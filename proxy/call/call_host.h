@@ -124,10 +124,6 @@ class CallHost {
   // for a connection.
   virtual bool HasLeft(AttemptId attempt) const = 0;
 
-  // Returns who the caller is: the name of its certificate, or else its address. Asked only as it
-  // goes, of calls with a key.
-  virtual std::string CallerName() const = 0;
-
   // Returns what the call has in common with others of its loop. Asked only if the call fails, or
   // another one to its destination has failed.
   virtual CallKin Kin() const = 0;

@@ -40,7 +40,7 @@ bool Call::BeginKeyed(const RequestFacts& facts, Instant now) {
   }
   // The answer of a stream cannot be kept.
   if (!facts.dedupe_key.empty() && !parts_.method.IsSurelyStream()) {
-    keyed_.reset(new Keyed(*this, parts_.worker, facts));
+    keyed_.reset(new Keyed(*this, parts_, facts));
   }
   return true;
 }

@@ -116,6 +116,7 @@ constexpr CheckCodeInfo kCodes[] = {
     {kSvidWithoutName, "SVID of any workload"},
     {kMountedAlone, "Certificate that never changes"},
     {kTimeoutOfStreams, "Timeout that does not end streams"},
+    {kKeysAboveMemory, "Keys that memory has no room for"},
     {kNodesByAddress, "Nodes without a name to check"},
 };
 

@@ -126,6 +126,7 @@ enum class CheckCode {
   kSvidWithoutName = 934,
   kMountedAlone = 935,
   kTimeoutOfStreams = 936,
+  kKeysAboveMemory = 937,
   kNodesByAddress = 940,
 };
 

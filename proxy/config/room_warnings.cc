@@ -2,7 +2,8 @@
 #include "config/room_warnings.h"
 
 #include <algorithm>
-#include <optional>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "config/load.h"
+#include "settings/dedupe_room.h"
 
 namespace levee {
 namespace {
@@ -25,6 +27,16 @@ struct Given {
   std::string field;
 };
 
+std::string MaxBytesField(int policy) {
+  return absl::StrCat("policies[", policy, "].guard.dedupe.max_bytes");
+}
+
+// Returns what a table of keys may take of a sidecar with this limit.
+int64_t BytesOfKeys(const Snapshot& snapshot, const DedupeTableName& table, int64_t limit) {
+  const CallPolicy& policy = snapshot.policies[static_cast<size_t>(table.second)];
+  return std::min(policy.dedupe->max_bytes, DedupeRoom(snapshot, limit));
+}
+
 std::vector<Given> GivenParts(const Snapshot& snapshot, const MemoryPlan& plan,
                               const Positions& positions) {
   std::vector<Given> given;
@@ -33,14 +45,39 @@ std::vector<Given> GivenParts(const Snapshot& snapshot, const MemoryPlan& plan,
   };
   add(plan.connections, "limits.connections");
   add(plan.replay, "limits.replay_bytes");
-  for (size_t i = 0; i < snapshot.policies.size(); ++i) {
-    const std::optional<DedupePolicy>& dedupe = snapshot.policies[i].dedupe;
-    if (!dedupe.has_value()) continue;
-    const std::string field = absl::StrCat("policies[", i, "].guard.dedupe");
-    const std::string max_bytes = field + ".max_bytes";
-    add(dedupe->max_bytes, positions.Has(max_bytes) ? max_bytes : field);
+  std::map<int, int64_t> keys;
+  for (const DedupeTableName& table : DedupeTablesOf(snapshot)) {
+    keys[table.second] += BytesOfKeys(snapshot, table, plan.limit);
   }
+  for (const auto& [policy, bytes] : keys) add(bytes, MaxBytesField(policy));
   return given;
+}
+
+// The limit of which the sidecar will take a share; 0: nobody knows here.
+int64_t MemoryLimitOf(const Snapshot& snapshot, int64_t memory) {
+  if (snapshot.limits.memory > 0) return snapshot.limits.memory;
+  return memory > 0 ? MemoryAccount::LimitOf(memory) : 0;
+}
+
+// A default is cut without a word.
+void WarnOfKeys(const Snapshot& snapshot, const Positions& positions, int64_t limit,
+                FaultList& warnings) {
+  const int64_t room = DedupeRoom(snapshot, limit);
+  std::set<int> policies;
+  const std::set<DedupeTableName> tables = DedupeTablesOf(snapshot);
+  for (const DedupeTableName& table : tables) policies.insert(table.second);
+  for (const int policy : policies) {
+    const std::string field = MaxBytesField(policy);
+    const int64_t given = snapshot.policies[static_cast<size_t>(policy)].dedupe->max_bytes;
+    if (!positions.Has(field) || given <= room) continue;
+    const std::string each =
+        tables.size() > 1 ? absl::StrCat(", and there are ", tables.size()) : "";
+    warnings.Add(
+        positions.Find(field), CheckCode::kKeysAboveMemory,
+        absl::StrCat(Mebibytes(given), " is more than the ", Mebibytes(room),
+                     " that its keys get: tables of keys take a quarter of ", Mebibytes(limit),
+                     " (limits.memory) together", each, "; say less, or give the sidecar more"));
+  }
 }
 
 void CompareMemory(const Snapshot& snapshot, const Positions& positions, int64_t memory,
@@ -74,12 +111,13 @@ MemoryPlan PlanMemory(const Snapshot& snapshot, int64_t memory) {
   const Limits& limits = snapshot.limits;
   const bool tls = absl::c_any_of(snapshot.listeners,
                                   [](const ListenerSpec& spec) { return spec.tls != nullptr; });
+  const int64_t limit = MemoryLimitOf(snapshot, memory);
   int64_t answers = 0;
-  for (const CallPolicy& policy : snapshot.policies) {
-    if (policy.dedupe.has_value()) answers += policy.dedupe->max_bytes;
+  for (const DedupeTableName& table : DedupeTablesOf(snapshot)) {
+    answers += BytesOfKeys(snapshot, table, limit);
   }
   const int64_t of_connection = MemoryPlan::kOfConnection + (tls ? MemoryPlan::kOfTls : 0);
-  return {.limit = limits.memory > 0 ? limits.memory : MemoryAccount::LimitOf(memory),
+  return {.limit = limit,
           .connections = limits.connections * of_connection,
           .handshakes = tls ? limits.handshakes * MemoryPlan::kOfHandshake : 0,
           .replay = limits.replay_bytes,
@@ -119,6 +157,9 @@ void FindRoomWarnings(const Snapshot& snapshot, const Positions& positions, cons
                       FaultList& warnings) {
   const Limits& limits = snapshot.limits;
   if (room.memory > 0) CompareMemory(snapshot, positions, room.memory, warnings);
+  if (const int64_t limit = MemoryLimitOf(snapshot, room.memory); limit > 0) {
+    WarnOfKeys(snapshot, positions, limit, warnings);
+  }
   if (room.descriptors > 0 && positions.Has("limits.connections") &&
       limits.connections > room.descriptors && limits.connections != DefaultConnections()) {
     warnings.Add(positions.Find("limits.connections"), CheckCode::kFewDescriptors,

@@ -32,7 +32,7 @@ struct MemoryPlan {
   int64_t connections = 0;  // limits.connections of them, all idle, with TLS if a listener has it
   int64_t handshakes = 0;   // limits.handshakes of them, if a listener has TLS
   int64_t replay = 0;       // limits.replay_bytes
-  int64_t answers = 0;      // guard.dedupe.max_bytes of all policies
+  int64_t answers = 0;      // what tables of keys may take: guard.dedupe.max_bytes, or their room
 
   // From where on windows shrink and calls end.
   int64_t tight() const { return Share(MemoryAccount::kTight); }

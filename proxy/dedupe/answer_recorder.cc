@@ -16,7 +16,7 @@ void AnswerRecorder::OnData(const Chunk& data) {
 
 StoredAnswerPtr AnswerRecorder::End(StatusCode code, const Metadata& trailers) {
   whole_ = whole_ && answer_.size() + trailers.ListBytes() <= max_bytes_;
-  return whole_ ? answer_.End(code, trailers) : std::make_shared<const StoredAnswer>(code);
+  return whole_ ? answer_.End(code, trailers) : StoredAnswer::OfStatus(code);
 }
 
 }  // namespace levee

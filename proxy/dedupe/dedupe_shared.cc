@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/text.h"
 #include "dedupe/dedupe_entry.h"
 #include "dedupe/dedupe_table.h"
 
@@ -23,8 +22,7 @@ KeyCommand DedupeTable::CommandFor(const Entry& entry, KeyCommand::Kind kind) co
   command.kind = kind;
   command.table = std::const_pointer_cast<DedupeTable>(shared_from_this());
   command.store = policy_.store;
-  command.name = absl::StrCat(shared_.name, Abseil(entry.key));
-  command.owner = shared_.name.size();
+  command.key = entry.key;
   command.token = entry.claim.token;
   command.digest = entry.claim.digest;
   command.claim = policy_.claim;
@@ -34,7 +32,7 @@ KeyCommand DedupeTable::CommandFor(const Entry& entry, KeyCommand::Kind kind) co
 }
 
 void DedupeTable::AskStore(Entry& entry) {
-  static_cast<ListLink<Entry>&>(entry).Unlink();
+  Hold(entry);
   entry.here = Entry::Here::kAsks;
   KeyCommand command = CommandFor(entry, KeyCommand::Kind::kAsk);
   // A reply that comes late is not taken for that of another question.
@@ -57,7 +55,7 @@ void DedupeTable::LookLater(Entry& entry) {
   shared_.store->Post(std::move(command));
 }
 
-void DedupeTable::Look(std::string_view key) {
+void DedupeTable::Look(const Sha256& key) {
   const std::lock_guard lock(mutex_);
   Entry* const entry = Find(key);
   if (entry == nullptr || entry->here != Entry::Here::kNone || entry->waiting.empty()) return;
@@ -69,7 +67,7 @@ void DedupeTable::OnReply(const KeyCommand& asked, const absl::StatusOr<KeyReply
   WorkerSet wake;
   {
     const std::lock_guard lock(mutex_);
-    Entry* const entry = Find(asked.key());
+    Entry* const entry = Find(asked.key);
     // An entry that asks stays until it has its reply.
     if (entry == nullptr || entry->here != Entry::Here::kAsks ||
         entry->claim.token != asked.token) {
@@ -92,6 +90,7 @@ void DedupeTable::OnReply(const KeyCommand& asked, const absl::StatusOr<KeyReply
 
 // The sidecar has got the key.
 void DedupeTable::Give(Entry& entry, Instant now, WorkerSet& wake) {
+  Age(entry, nullptr);
   entry.here = Entry::Here::kRuns;
   ++in_flight_;
   entry.seen = false;
@@ -107,12 +106,12 @@ void DedupeTable::Give(Entry& entry, Instant now, WorkerSet& wake) {
 
 // Somebody else has or had the key.
 void DedupeTable::Learn(Entry& entry, const KeyClaim& claim, Instant now, WorkerSet& wake) {
-  bytes_ -= BytesOf(entry);
   entry.claim = claim;
   entry.seen = true;
   entry.waiting.ForEach([&](DedupePlace& place) { Settle(entry, place, now, wake); });
   Fit(entry, now);
-  Idle(entry);
+  Age(entry, &ended_);
+  Rest(entry);
   if (!entry.waiting.empty()) LookLater(entry);
 }
 
@@ -143,7 +142,7 @@ void DedupeTable::OnStoreAway(Entry& entry, bool may_have_claimed, Instant now, 
   if (may_have_claimed && (entry.seen || !runs)) Post(entry, KeyCommand::Kind::kRelease, now);
   if (entry.seen) {
     // The first call runs elsewhere, and its answer can still come.
-    Idle(entry);
+    Rest(entry);
     if (!entry.waiting.empty()) LookLater(entry);
     return;
   }

@@ -1,32 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dedupe/dedupe_table.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/block_cache.h"
 #include "base/check.h"
 #include "dedupe/dedupe_entry.h"
 
 namespace levee {
+namespace {
+
+// So much is forgotten beyond what comes, at most, while the table is larger than it may be.
+constexpr size_t kMoreThanAdded = 64 << 10;
+
+// So many entries that are over are forgotten with each call. More than one comes and goes with a
+// call, so that they cannot pile up.
+constexpr int kOldWithACall = 16;
+
+// And so many where calls do not do it.
+constexpr int kOldAtATime = 1000;
+
+// A table of keys with no more places is not made smaller.
+constexpr size_t kFewSlots = 64;
+
+}  // namespace
 
 DedupeTable::DedupeTable(const DedupePolicy& policy, int workers, std::function<void(int)> wake,
-                         Shared shared)
+                         Shared shared, std::shared_ptr<KeyLosses> losses)
     : wake_(std::move(wake)),
       shared_(std::move(shared)),
+      losses_(losses != nullptr ? std::move(losses) : std::make_shared<KeyLosses>()),
       policy_(policy),
       random_(shared_.seed),
       answers_(static_cast<size_t>(workers)) {}
 
 DedupeTable::~DedupeTable() = default;
 
-size_t DedupeTable::BytesOf(const Entry& entry) const {
-  constexpr size_t kInTable = 48;  // about
-  const size_t answer = entry.claim.answer == nullptr ? 0 : entry.claim.answer->bytes();
-  return sizeof entry + kInTable + entry.key.size() + answer;
+Sha256 DedupeTable::KeyOf(std::string_view text) const {
+  Sha256Sum sum;
+  sum.Add(shared_.name);
+  sum.Add(text);
+  return sum.End();
 }
 
-DedupeTable::Entry* DedupeTable::Find(std::string_view key) {
+// Returns what the table of keys takes, empty places included.
+size_t DedupeTable::SlotBytes() const {
+  if (entries_.capacity() <= 1) return 0;  // One place is in the table itself.
+  return MallocBytes(entries_.capacity() * (sizeof(std::unique_ptr<Entry>) + 1));
+}
+
+size_t DedupeTable::Room() const {
+  const auto all = static_cast<size_t>(policy_.max_bytes);
+  return all - std::min(SlotBytes(), all);
+}
+
+size_t DedupeTable::BytesOf(const Entry& entry) const {
+  const size_t token = shared_.store == nullptr ? 0 : MallocBytes(KeyCommand::kTokenSize + 1);
+  const size_t answer = entry.claim.answer == nullptr ? 0 : entry.claim.answer->bytes();
+  return BlockBytes(sizeof entry) + token + answer;
+}
+
+DedupeTable::Entry* DedupeTable::Find(const Sha256& key) {
   const auto found = entries_.find(key);
-  return found == entries_.end() ? nullptr : found->second.get();
+  return found == entries_.end() ? nullptr : found->get();
+}
+
+DedupeTable::Step DedupeTable::Full() {
+  losses_->refused.fetch_add(1, std::memory_order_relaxed);
+  return {.kind = Step::Kind::kFull,
+          .runs_without_key = policy_.on_store_failure == DedupePolicy::StoreFailure::kRun};
 }
 
 DedupeTable::Step DedupeTable::Ask(DedupePlace& place, const std::optional<Sha256>& digest,
@@ -44,18 +87,19 @@ DedupeTable::Step DedupeTable::Ask(DedupePlace& place, const std::optional<Sha25
     default:
       break;
   }
-  DropExpired(now);
+  LookAtOldest(kOldWithACall, now);
   Entry* entry = Find(place.key_);
   if (entry != nullptr && Expired(*entry, now)) {
     Erase(*entry);
     entry = nullptr;
   }
-  if (entry != nullptr) return AskEntry(*entry, place, digest, now);
-  entry = AddEntry(place.key_, now);
-  if (entry == nullptr) {
-    return {.kind = Step::Kind::kFull,
-            .runs_without_key = policy_.on_store_failure == DedupePolicy::StoreFailure::kRun};
+  if (entry != nullptr) {
+    Step step = AskEntry(*entry, place, digest, now);
+    if (entry->here == Entry::Here::kNone) Rest(*entry);
+    return step;
   }
+  entry = AddEntry(place, now);
+  if (entry == nullptr) return Full();
   place.digest_ = digest;
   if (shared_.store == nullptr) {
     Take(*entry, place, now);
@@ -68,17 +112,29 @@ DedupeTable::Step DedupeTable::Ask(DedupePlace& place, const std::optional<Sha25
 }
 
 // Returns nullptr if there is no room.
-DedupeTable::Entry* DedupeTable::AddEntry(std::string_view key, Instant now) {
-  auto entry = std::make_unique<Entry>(key);
-  const size_t bytes = BytesOf(*entry);
-  if (!MakeRoom(bytes, now)) return nullptr;
-  bytes_ += bytes;
-  return entries_.emplace(entry->key, std::move(entry)).first->second.get();
+DedupeTable::Entry* DedupeTable::AddEntry(const DedupePlace& place, Instant now) {
+  auto added = std::make_unique<Entry>(place.key_);
+  Entry& entry = *added;
+  entry.stake.share = &shares_.Get(place.owner_);
+  shares_.Set(entry.stake, BytesOf(entry), /*held=*/false);
+  if (!MayHold(entry)) {
+    shares_.Set(entry.stake, 0, /*held=*/false);
+    return nullptr;
+  }
+  Hold(entry);
+  entries_.insert(std::move(added));
+  if (MakeRoom(entry.stake.bytes, now)) return &entry;
+  Erase(entry);
+  return nullptr;
+}
+
+bool DedupeTable::MayHold(const Entry& entry) const {
+  return shares_.MayHold(entry.stake, static_cast<size_t>(policy_.max_bytes));
 }
 
 // A call of this sidecar has the key from now on.
 void DedupeTable::Take(Entry& entry, DedupePlace& place, Instant now) {
-  static_cast<ListLink<Entry>&>(entry).Unlink();
+  Age(entry, nullptr);
   entry.here = Entry::Here::kRuns;
   ++in_flight_;
   entry.renewed = now;
@@ -87,6 +143,7 @@ void DedupeTable::Take(Entry& entry, DedupePlace& place, Instant now) {
                  .answer = nullptr,
                  .until = Instant::Infinite(),
                  .expires = Instant::Infinite()};
+  Hold(entry);
   place.state_ = DedupePlace::State::kHasKey;
   place.entry_ = &entry;
 }
@@ -106,13 +163,13 @@ DedupeTable::Step DedupeTable::AskEntry(Entry& entry, DedupePlace& place,
     case KeyView::kMismatch:
       return {.kind = Step::Kind::kAnswered, .answer = {.kind = DedupeAnswer::Kind::kMismatch}};
     case KeyView::kEnded:
-      Idle(entry);
       return {.kind = Step::Kind::kAnswered, .answer = OutcomeOf(entry)};
     case KeyView::kFree:
     case KeyView::kLost:
       if (!MayTakeKey(view, policy_.on_lost)) {
         return {.kind = Step::Kind::kAnswered, .answer = {.kind = DedupeAnswer::Kind::kLost}};
       }
+      if (!MayHold(entry)) return Full();
       Take(entry, place, now);
       return {.kind = Step::Kind::kFirst};
     case KeyView::kRuns:
@@ -121,6 +178,8 @@ DedupeTable::Step DedupeTable::AskEntry(Entry& entry, DedupePlace& place,
   if (!elsewhere && policy_.in_flight == DedupePolicy::InFlight::kRefuse) {
     return {.kind = Step::Kind::kAnswered, .answer = {.kind = DedupeAnswer::Kind::kInFlight}};
   }
+  // An entry that is waited for is held, too.
+  if (!MayHold(entry)) return Full();
   place.state_ = DedupePlace::State::kWaits;
   const bool alone = entry.waiting.empty();
   entry.waiting.PushBack(place);
@@ -144,47 +203,71 @@ DedupeAnswer DedupeTable::OutcomeOf(const Entry& entry) const {
           .stored = entry.claim.answer};
 }
 
-// Whether the entry may make room for another.
-bool DedupeTable::MayGo(const Entry& entry, Instant now) const {
-  // The shared store can be asked again for what it knows.
-  return entry.waiting.empty() &&
-         (entry.claim.answer != nullptr || shared_.store != nullptr || now >= entry.claim.until);
-}
-
-bool DedupeTable::MakeRoom(size_t bytes, Instant now) {
-  // Entries that may not go yet are young, and so mostly behind those that may.
-  int others = 16;
-  while (bytes_ + bytes > static_cast<size_t>(policy_.max_bytes)) {
-    if (idle_.empty()) return false;
-    Entry& oldest = idle_.Front();
-    if (MayGo(oldest, now)) {
-      Erase(oldest);
-    } else {
-      if (--others == 0) return false;
-      Idle(oldest);
+// Forgets outcomes, by the rule of the shares, until what is there fits. `added`: what has come. A
+// bound that was lowered is reached by and by: each call takes away somewhat more than it brings.
+bool DedupeTable::MakeRoom(size_t added, Instant now) {
+  size_t freed = 0;
+  while (shares_.bytes() > Room()) {
+    if (freed > added + kMoreThanAdded) return true;
+    KeyShare* const gives = shares_.GivesWay(Room());
+    if (gives == nullptr) return false;
+    Entry& oldest = gives->idle.Front();
+    freed += oldest.stake.bytes;
+    // A shared store still knows it.
+    if (shared_.store == nullptr && now < oldest.claim.expires) {
+      losses_->forgotten.fetch_add(1, std::memory_order_relaxed);
     }
+    Erase(oldest);
   }
   return true;
 }
 
-void DedupeTable::DropExpired(Instant now) {
-  // More than one comes with each call, so that they cannot pile up.
-  for (int i = 0; i < 2 && !idle_.empty() && Expired(idle_.Front(), now); ++i) {
-    Erase(idle_.Front());
+void DedupeTable::ForgetOld(Instant now) {
+  const std::lock_guard lock(mutex_);
+  LookAtOldest(kOldAtATime, now);
+}
+
+void DedupeTable::LookAtOldest(int most, Instant now) {
+  for (int i = 0; i < most && !unknown_.empty(); ++i) {
+    Entry& entry = unknown_.Front();
+    if (now < entry.claim.until) break;
+    Age(entry, &ended_);
+    Rest(entry);
+  }
+  for (int i = 0; i < most && !ended_.empty() && Expired(ended_.Front(), now); ++i) {
+    Erase(ended_.Front());
   }
 }
 
 void DedupeTable::Erase(Entry& entry) {
   LEVEE_CHECK(entry.waiting.empty());
-  bytes_ -= BytesOf(entry);
+  shares_.Set(entry.stake, 0, /*held=*/false);
   entries_.erase(entries_.find(entry.key));
+  if (entries_.capacity() > kFewSlots && entries_.size() < entries_.capacity() / 8) {
+    entries_.rehash(0);
+  }
 }
 
-// The entry is the one that was asked for last.
-void DedupeTable::Idle(Entry& entry) {
+// The entry does not make room for others.
+void DedupeTable::Hold(Entry& entry) {
   static_cast<ListLink<Entry>&>(entry).Unlink();
+  shares_.Set(entry.stake, BytesOf(entry), /*held=*/true);
+}
+
+// No call of this sidecar has the key. It is the one of its owner that was asked for last.
+void DedupeTable::Rest(Entry& entry) {
+  Hold(entry);
   entry.here = Entry::Here::kNone;
-  idle_.PushBack(entry);
+  if (entry.unknown || !entry.waiting.empty()) return;
+  shares_.Set(entry.stake, entry.stake.bytes, /*held=*/false);
+  entry.stake.share->idle.PushBack(entry);
+}
+
+// `list`: where the entry is by its age; nullptr: its call runs.
+void DedupeTable::Age(Entry& entry, IntrusiveList<Entry, KeyAge>* list) {
+  static_cast<ListLink<KeyAge>&>(entry).Unlink();
+  entry.unknown = list == &unknown_;
+  if (list != nullptr) list->PushBack(entry);
 }
 
 void DedupeTable::SetDigest(DedupePlace& place, const Sha256& digest) {
@@ -248,21 +331,21 @@ void DedupeTable::End(DedupePlace& place, DedupeEnding ending, StoredAnswerPtr a
 
 // Counts an entry that has an outcome; of one for which there is no room the status stays.
 void DedupeTable::Fit(Entry& entry, Instant now) {
-  if (!MakeRoom(BytesOf(entry), now) && entry.claim.answer != nullptr) {
-    entry.claim.answer = std::make_shared<const StoredAnswer>(entry.claim.answer->code());
-  }
-  bytes_ += BytesOf(entry);
+  Hold(entry);
+  if (MakeRoom(entry.stake.bytes, now) || entry.claim.answer == nullptr) return;
+  entry.claim.answer = StoredAnswer::OfStatus(entry.claim.answer->code());
+  Hold(entry);
 }
 
 void DedupeTable::Keep(Entry& entry, StoredAnswerPtr answer, Instant now, WorkerSet& wake) {
   --in_flight_;
-  bytes_ -= BytesOf(entry);
   entry.claim.answer = std::move(answer);
   entry.claim.expires = now + policy_.ttl;
   if (shared_.store != nullptr) Post(entry, KeyCommand::Kind::kKeep, now);
   Fit(entry, now);
   entry.waiting.ForEach([&](DedupePlace& place) { Refuse(place, OutcomeOf(entry), wake); });
-  Idle(entry);
+  Age(entry, &ended_);
+  Rest(entry);
 }
 
 // The call that waits longest gets the key.
@@ -291,9 +374,11 @@ void DedupeTable::Forsake(Entry& entry, Instant now, WorkerSet& wake) {
   }
   entry.claim.until = entry.renewed + policy_.claim;
   entry.claim.expires = entry.claim.until + policy_.ttl;
-  Idle(entry);
   entry.waiting.ForEach(
       [&](DedupePlace& waits) { Tell(waits, DedupePlace::State::kAsksAgain, wake); });
+  // The shared store can be asked for what becomes of it.
+  Age(entry, shared_.store == nullptr ? &unknown_ : &ended_);
+  Rest(entry);
 }
 
 void DedupeTable::Withdraw(DedupePlace& place, Instant now) {
@@ -304,6 +389,10 @@ void DedupeTable::Withdraw(DedupePlace& place, Instant now) {
     static_cast<ListLink<DedupePlace>&>(place).Unlink();
     const auto state = std::exchange(place.state_, DedupePlace::State::kIdle);
     if (state == DedupePlace::State::kGiven) Release(*place.entry_, now, wake);
+    if (state == DedupePlace::State::kWaits) {
+      Entry& entry = *Find(place.key_);
+      if (entry.here == Entry::Here::kNone) Rest(entry);
+    }
   }
   Wake(wake);
 }
@@ -342,7 +431,7 @@ void DedupeTable::SetPolicy(const DedupePolicy& policy) {
 
 DedupeTable::View DedupeTable::GetView() const {
   const std::lock_guard lock(mutex_);
-  return {.keys = entries_.size(), .bytes = bytes_, .in_flight = in_flight_};
+  return {.keys = entries_.size(), .bytes = shares_.bytes() + SlotBytes(), .in_flight = in_flight_};
 }
 
 }  // namespace levee

@@ -3,6 +3,7 @@
 // answered (after draft-ietf-httpapi-idempotency-key-header). Others may share it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,14 +15,15 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
-#include "base/block_string.h"
 #include "base/instant.h"
 #include "base/intrusive_list.h"
 #include "base/random.h"
+#include "base/sha256.h"
 #include "dedupe/key_claim.h"
+#include "dedupe/key_shares.h"
 #include "dedupe/key_store.h"
 #include "dedupe/request_digest.h"
 #include "dedupe/stored_answer.h"
@@ -65,16 +67,25 @@ class DedupeClient {
   ~DedupeClient() = default;
 };
 
+// It counts what a full table has lost since the start. Any thread.
+struct KeyLosses {
+  std::atomic<uint64_t> forgotten = 0;  // outcomes that made room before their time
+  std::atomic<uint64_t> refused = 0;    // keys that found no room
+};
+
 class DedupeTable;
 struct DedupeEntry;
+struct KeyAge;  // tells the list of entries by age from that of their owner
 
 // Where a call with a key stands. It is not destroyed while it waits (Withdraw) or has the key
 // (End).
 class DedupePlace final : private ListLink<DedupePlace> {
  public:
-  // `key`: with its scope.
-  DedupePlace(DedupeClient& client, int worker, std::string_view key)
-      : client_(client), worker_(worker), key_(key) {}
+  // `key`: of DedupeTable::KeyOf. `owner`: gives the room for the key, if this call is the first.
+  DedupePlace(DedupeClient& client, int worker, const Sha256& key, const KeyOwner& owner = {})
+      : client_(client), worker_(worker), key_(key), owner_(owner) {}
+
+  const KeyOwner& owner() const { return owner_; }
 
  private:
   friend class DedupeTable;
@@ -83,7 +94,8 @@ class DedupePlace final : private ListLink<DedupePlace> {
 
   DedupeClient& client_;
   const int worker_;
-  const BlockString key_;
+  const Sha256 key_;
+  const KeyOwner owner_;
   State state_ = State::kIdle;
   DedupeEntry* entry_ = nullptr;  // of kGiven and kHasKey: meanwhile it stays
   std::optional<Sha256> digest_;
@@ -94,8 +106,9 @@ class DedupePlace final : private ListLink<DedupePlace> {
 // for a moment, since only calls with a key come here. Has no clock: workers tell it the time.
 //
 // An entry is one key. It holds the first call while that runs, its outcome for `ttl` after that,
-// and for as long the fact that the call was lost. Bounded by DedupePolicy::max_bytes: outcomes
-// that were not asked for longest make room, never an entry whose call runs.
+// and for as long the fact that the call was lost. Bounded by DedupePolicy::max_bytes, which are
+// shared among the owners of keys as KeyShares says: of the owner that has most, the outcome that
+// was not asked for longest makes room, never an entry whose call runs or may run.
 //
 // With a KeyStore the first call of this sidecar asks the store for the key, and the others wait
 // here for what it gets: a call of another sidecar costs the store one look at a time, however many
@@ -111,14 +124,19 @@ class DedupeTable : public std::enable_shared_from_this<DedupeTable> {
 
   // `wake(worker)`: an answer for a call of that worker may be there (Answer). Called in any
   // thread, without the lock; not again while answers that it was called for wait. `workers`: at
-  // least 1. With a shared store it is owned by a shared_ptr.
-  DedupeTable(const DedupePolicy& policy, int workers, std::function<void(int)> wake,
-              Shared shared);
+  // least 1. With a shared store it is owned by a shared_ptr. `losses`: tables can have
+  // one together. nullptr: the table has its own.
+  DedupeTable(const DedupePolicy& policy, int workers, std::function<void(int)> wake, Shared shared,
+              std::shared_ptr<KeyLosses> losses = nullptr);
   DedupeTable(const DedupePolicy& policy, int workers, std::function<void(int)> wake)
       : DedupeTable(policy, workers, std::move(wake), Shared()) {}
   ~DedupeTable();
   DedupeTable(const DedupeTable&) = delete;
   DedupeTable& operator=(const DedupeTable&) = delete;
+
+  // Returns the key of calls with this text, which has the scope in it. Shared::name is part of the
+  // key, so that policies can share a store.
+  Sha256 KeyOf(std::string_view text) const;
 
   // A call asks for its key. `digest`: of its request, once that is complete.
   struct Step {
@@ -153,9 +171,13 @@ class DedupeTable : public std::enable_shared_from_this<DedupeTable> {
   // For the KeyStore, in its thread. A kAsk has this reply, or has failed.
   void OnReply(const KeyCommand& asked, const absl::StatusOr<KeyReply>& reply, Instant now);
   // A kLook is due: asks for the key if a call still waits for it.
-  void Look(std::string_view key);
+  void Look(const Sha256& key);
   // Renews the claims that are a third over.
   void Renew(Instant now);
+
+  // Forgets what is over, somewhat at a time. Calls do so, too; this is for a table without calls.
+  // To be called a few times a second.
+  void ForgetOld(Instant now);
 
   // Goes by other values from now on.
   void SetPolicy(const DedupePolicy& policy);
@@ -166,20 +188,36 @@ class DedupeTable : public std::enable_shared_from_this<DedupeTable> {
     size_t in_flight = 0;  // keys that a call of this sidecar has
   };
   View GetView() const;
+  const KeyLosses& losses() const { return *losses_; }
 
  private:
   using Entry = DedupeEntry;
   using WorkerSet = absl::InlinedVector<int, 4>;  // each once
+  struct ByKey {
+    using is_transparent = void;
+    size_t operator()(const Sha256& key) const;
+    size_t operator()(const std::unique_ptr<Entry>& entry) const;
+  };
+  struct SameKey {
+    using is_transparent = void;
+    bool operator()(const std::unique_ptr<Entry>& a, const std::unique_ptr<Entry>& b) const;
+    bool operator()(const std::unique_ptr<Entry>& a, const Sha256& b) const;
+  };
 
+  size_t SlotBytes() const;
+  size_t Room() const;
   size_t BytesOf(const Entry& entry) const;
-  Entry* Find(std::string_view key);
-  Entry* AddEntry(std::string_view key, Instant now);
-  bool MakeRoom(size_t bytes, Instant now);
-  bool MayGo(const Entry& entry, Instant now) const;
+  Entry* Find(const Sha256& key);
+  Entry* AddEntry(const DedupePlace& place, Instant now);
+  bool MayHold(const Entry& entry) const;
+  bool MakeRoom(size_t added, Instant now);
   bool Expired(const Entry& entry, Instant now) const;
-  void DropExpired(Instant now);
+  void LookAtOldest(int most, Instant now);
   void Erase(Entry& entry);
-  void Idle(Entry& entry);
+  void Hold(Entry& entry);
+  void Rest(Entry& entry);
+  void Age(Entry& entry, IntrusiveList<Entry, KeyAge>* list);
+  Step Full();
   Step AskEntry(Entry& entry, DedupePlace& place, const std::optional<Sha256>& digest, Instant now);
   void Take(Entry& entry, DedupePlace& place, Instant now);
   DedupeAnswer OutcomeOf(const Entry& entry) const;
@@ -204,16 +242,18 @@ class DedupeTable : public std::enable_shared_from_this<DedupeTable> {
 
   const std::function<void(int)> wake_;
   const Shared shared_;
+  const std::shared_ptr<KeyLosses> losses_;
 
   mutable std::mutex mutex_;  // of all that follows
   DedupePolicy policy_;
-  absl::flat_hash_map<std::string_view, std::unique_ptr<Entry>> entries_;  // by their keys
-  // Entries that no call of this sidecar has and that are not asked for, longest not so first.
-  IntrusiveList<Entry> idle_;
+  KeyShares shares_;  // with the entries that may make room
+  // Entries of which it is not known whether their calls still run in the application, and those
+  // that have an outcome or may be asked for anew; about in the order in which that ends.
+  IntrusiveList<Entry, KeyAge> unknown_, ended_;
+  absl::flat_hash_set<std::unique_ptr<Entry>, ByKey, SameKey> entries_;
   // With a shared store: those that a call of this sidecar has, longest not renewed first.
   IntrusiveList<Entry> running_;
   Random random_;
-  size_t bytes_ = 0;
   size_t in_flight_ = 0;                             // entries of Here::kRuns
   std::vector<IntrusiveList<DedupePlace>> answers_;  // by worker
 };

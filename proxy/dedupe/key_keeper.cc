@@ -52,7 +52,7 @@ void KeyKeeper::OnTimer(Instant now) {
     if (command->kind != KeyCommand::Kind::kLook) {
       Send(std::move(command));
     } else if (const auto table = command->table.lock()) {
-      table->Look(command->key());
+      table->Look(command->key);
     }
   }
 }

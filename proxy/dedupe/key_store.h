@@ -7,11 +7,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "absl/time/time.h"
 #include "base/block_cache.h"
 #include "base/instant.h"
+#include "base/sha256.h"
 #include "dedupe/key_claim.h"
 
 namespace levee {
@@ -29,8 +29,7 @@ struct KeyCommand : InBlocks {
   Kind kind = Kind::kAsk;
   std::weak_ptr<DedupeTable> table;
   std::string store;  // its name
-  std::string name;   // of the key, as the store knows it, without the store's prefix
-  size_t owner = 0;   // bytes of the name before the key as the table knows it
+  Sha256 key{};       // of DedupeTable::KeyOf
   std::string token;  // kTokenSize characters
   std::optional<Sha256> digest;
   StoredAnswerPtr answer;
@@ -41,8 +40,6 @@ struct KeyCommand : InBlocks {
   Instant give_up;  // of kKeep and kRelease: then it is not tried any more
 
   static constexpr size_t kTokenSize = 16;
-
-  std::string_view key() const { return std::string_view(name).substr(owner); }
 };
 
 struct KeyReply {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dedupe/stored_answer.h"
 
+#include <array>
 #include <cstdint>
 
 namespace levee {
@@ -83,13 +84,12 @@ StoredAnswerPtr Stored(std::string_view text) {
 
 }  // namespace
 
-StoredAnswer::StoredAnswer(StatusCode code)
-    : text_([code] {
-        BlockString text(kHead + 3 * kNumber, '\0');
-        text[0] = kForm;
-        text[kCode] = static_cast<char>(code);
-        return text;
-      }()) {}
+StoredAnswerPtr StoredAnswer::OfStatus(StatusCode code) {
+  std::array<char, kHead + 3 * kNumber> text{};
+  text[0] = kForm;
+  text[kCode] = static_cast<char>(code);
+  return Stored({text.data(), text.size()});
+}
 
 StoredAnswerPtr StoredAnswer::Read(std::string_view text) {
   constexpr auto kLastCode = static_cast<uint8_t>(StatusCode::kUnauthenticated);
@@ -102,6 +102,12 @@ StoredAnswerPtr StoredAnswer::Read(std::string_view text) {
   reader.Fields(nullptr);
   if (!reader.ok || !reader.bytes.empty()) return nullptr;
   return Stored(text);
+}
+
+size_t StoredAnswer::bytes() const {
+  constexpr size_t kCounts = 16;  // of the pointers to it
+  const bool inside = text_.capacity() <= BlockString().capacity();
+  return BlockBytes(kCounts + sizeof *this) + (inside ? 0 : BlockBytes(text_.capacity() + 1));
 }
 
 bool StoredAnswer::trailers_only() const { return HeadOf(text_).Number() == 0; }

@@ -21,11 +21,11 @@ using StoredAnswerPtr = std::shared_ptr<const StoredAnswer>;
 // any thread.
 class StoredAnswer {
  public:
-  // Of an answer that was too long, or had several messages: only its status is kept.
-  explicit StoredAnswer(StatusCode code);
-
   // `text`: of AnswerWriter, or one that Read would take.
   explicit StoredAnswer(BlockString text) : text_(std::move(text)) {}
+
+  // Of an answer that was too long, or had several messages: only its status is kept.
+  static StoredAnswerPtr OfStatus(StatusCode code);
 
   // Returns the answer that has this text; nullptr if none has.
   static StoredAnswerPtr Read(std::string_view text);
@@ -42,11 +42,8 @@ class StoredAnswer {
 
   std::string_view text() const { return text_; }
 
-  // The memory that it takes, about.
-  size_t bytes() const {
-    const bool inside = text_.capacity() <= BlockString().capacity();
-    return sizeof *this + (inside ? 0 : text_.capacity());
-  }
+  // The memory that it takes, as StoredAnswerPtr holds it.
+  size_t bytes() const;
 
  private:
   friend class AnswerWriter;

@@ -5,16 +5,12 @@
 
 namespace levee {
 
-std::unique_ptr<LoneCalls::Place> LoneCalls::Enter(std::string_view caller, int slots) {
+std::unique_ptr<LoneCalls::Place> LoneCalls::Enter(uint64_t caller, int slots) {
   const int counted = slots == 0 ? kMostSlots : std::min(slots, kMostSlots);
   const std::lock_guard lock(mutex_);
   if (all_ >= counted / 2) return nullptr;
-  auto found = callers_.find(caller);
-  if (found == callers_.end()) {
-    found = callers_.emplace(caller, 0).first;
-  } else if (found->second >= std::max(counted / 4, 1)) {
-    return nullptr;
-  }
+  const auto found = callers_.try_emplace(caller, 0).first;
+  if (found->second >= std::max(counted / 4, 1)) return nullptr;
   ++found->second;
   ++all_;
   return std::make_unique<Place>(*this, found);

@@ -3,12 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <string_view>
 
 #include "base/block_cache.h"
 
@@ -20,7 +17,7 @@ namespace levee {
 // half is one. Where there is no limit, or a higher one, that is of kMostSlots. Any thread.
 class LoneCalls {
  private:
-  using Callers = std::map<std::string, int, std::less<>>;  // their calls, by their names
+  using Callers = std::map<uint64_t, int>;  // their calls, by who they are
 
  public:
   static constexpr int kMostSlots = 400;
@@ -38,9 +35,9 @@ class LoneCalls {
     const Callers::iterator caller_;
   };
 
-  // One more call of `caller` would go on. `slots`: of the guard now; 0: it has no limit. Returns
-  // nullptr if there is no room for it.
-  std::unique_ptr<Place> Enter(std::string_view caller, int slots);
+  // One more call of `caller` (KeyOwner::sender) would go on. `slots`: of the guard now; 0: it has
+  // no limit. Returns nullptr if there is no room for it.
+  std::unique_ptr<Place> Enter(uint64_t caller, int slots);
 
  private:
   void Leave(Callers::iterator caller);

@@ -111,6 +111,17 @@ Address Address::Unmapped() const {
   return {reinterpret_cast<const sockaddr*>(&v4), sizeof(v4)};
 }
 
+std::string Address::HostBytes() const {
+  constexpr size_t kOfIpv6 = 8;
+  const Address host = Unmapped();
+  const auto bytes = [](const auto& address, size_t size) {
+    return std::string(reinterpret_cast<const char*>(&address), size);
+  };
+  if (host.family() == AF_INET) return bytes(V4(host.storage_).sin_addr, sizeof(in_addr));
+  if (host.family() == AF_INET6) return bytes(V6(host.storage_).sin6_addr, kOfIpv6);
+  return "";
+}
+
 bool Address::IsOfThisHost() const {
   if (is_unix()) return true;
   Address any_port = *this;

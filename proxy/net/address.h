@@ -48,6 +48,11 @@ class Address {
   // address itself.
   Address Unmapped() const;
 
+  // Returns the bytes of the IP address by which hosts are told apart, without a port: all of IPv4,
+  // also where it is mapped, and half of IPv6, since a host may have each address of such a network
+  // (RFC 4291, section 2.5.4). Empty for a Unix socket.
+  std::string HostBytes() const;
+
   // Whether the system lets a socket have this IP address: the host has it, on any interface.
   bool IsOfThisHost() const;
 

@@ -29,10 +29,10 @@ struct ConnectionOrigin {
   // IP:PORT where it was going when the system redirected it to the listener; empty: to Levee.
   std::string original;
 
-  std::string host;  // the caller's, so that its connections have it in common
   std::string peer;  // address of the caller, if the log tells of connections; else empty
   Instant accepted_at;
   std::string identity;  // of the caller, by its certificate; empty: none was demanded or shown
+  uint64_t sender = 0;   // who the caller is: a hash of the identity, or else of its host
 
   // HOST:PORT of the one to whom it leads on, in a tunnel or redirected; empty: it ends here.
   const std::string& leads_to() const { return destination.empty() ? original : destination; }

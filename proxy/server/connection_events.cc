@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/hash/hash.h"
+
 namespace levee {
 namespace {
 
@@ -16,10 +18,10 @@ std::string PeerName(const net::Address& peer) {
 
 }  // namespace
 
-void NamePeer(const net::Address& peer, bool events, ConnectionOrigin& origin) {
-  net::Address host = peer.Unmapped();
-  host.set_port(0);
-  origin.host = PeerName(host);
+void NamePeer(const net::Address& peer, std::string identity, bool events,
+              ConnectionOrigin& origin) {
+  origin.sender = identity.empty() ? absl::HashOf(peer.HostBytes()) : absl::HashOf(1, identity);
+  origin.identity = std::move(identity);
   if (events) origin.peer = PeerName(peer);
 }
 

@@ -12,10 +12,11 @@
 
 namespace levee {
 
-// Writes who a connection's peer is into its origin: its host, and if `events` its address as they
-// show it: "127.0.0.1:50301"; "unix" for a Unix socket without a path, which is what a caller's end
-// mostly is.
-void NamePeer(const net::Address& peer, bool events, ConnectionOrigin& origin);
+// Writes who a connection's peer is into its origin. `identity`: the name in its certificate, empty
+// if it has none. If `events`, its address as they show it, too: "127.0.0.1:50301"; "unix" for a
+// Unix socket without a path, which is what a caller's end mostly is.
+void NamePeer(const net::Address& peer, std::string identity, bool events,
+              ConnectionOrigin& origin);
 
 // Returns the listener, the peer, and where it leads on its destination; then `more`.
 std::vector<LogField> ConnectionFields(const ConnectionOrigin& origin,

@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/dedupe_stores.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 
 namespace levee {
+
+DedupePolicy DedupeStores::Bounded(const DedupePolicy& dedupe) const {
+  DedupePolicy bounded = dedupe;
+  bounded.max_bytes = std::min(bounded.max_bytes, room_);
+  return bounded;
+}
+
+void DedupeStores::SetRoom(int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(room_, bytes) == bytes) return;
+  for (const Known& known : stores_) {
+    if (const auto table = known.table.lock()) table->SetPolicy(Bounded(known.dedupe));
+  }
+}
 
 std::shared_ptr<DedupeTable> DedupeStores::Get(const std::string& upstream,
                                                const std::string& policy,
@@ -16,9 +33,11 @@ std::shared_ptr<DedupeTable> DedupeStores::Get(const std::string& upstream,
         known.dedupe.store != dedupe.store) {
       continue;
     }
-    if (known.dedupe != dedupe) table->SetPolicy(known.dedupe = dedupe);
+    if (known.dedupe != dedupe) table->SetPolicy(Bounded(known.dedupe = dedupe));
     return table;
   }
+  auto& losses = losses_[upstream];
+  if (losses == nullptr) losses = std::make_shared<KeyLosses>();
   DedupeTable::Shared shared;
   if (!dedupe.store.empty()) {
     // Names have no line ends.
@@ -26,7 +45,8 @@ std::shared_ptr<DedupeTable> DedupeStores::Get(const std::string& upstream,
               .name = absl::StrCat(upstream, "\n", policy, "\n"),
               .seed = random_.Next()};
   }
-  auto table = std::make_shared<DedupeTable>(dedupe, workers_, wake_, std::move(shared));
+  auto table =
+      std::make_shared<DedupeTable>(Bounded(dedupe), workers_, wake_, std::move(shared), losses);
   stores_.push_back({upstream, policy, dedupe, table});
   return table;
 }
@@ -45,17 +65,32 @@ void DedupeStores::Answer(int worker, Instant now) {
   for (const auto& table : Tables()) table->Answer(worker, now);
 }
 
-std::map<std::string, DedupeTable::View> DedupeStores::Views() const {
+void DedupeStores::ForgetOld(Instant now) {
+  for (const auto& table : Tables()) table->ForgetOld(now);
+}
+
+uint64_t DedupeStores::TimesFull() const {
   const std::lock_guard lock(mutex_);
-  std::map<std::string, DedupeTable::View> views;
+  uint64_t times = 0;
+  for (const auto& [upstream, losses] : losses_) {
+    times += losses->forgotten.load(std::memory_order_relaxed);
+    times += losses->refused.load(std::memory_order_relaxed);
+  }
+  return times;
+}
+
+std::map<std::string, DedupeStores::View> DedupeStores::Views() const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, View> views;
   for (const Known& known : stores_) {
     const std::shared_ptr<DedupeTable> table = known.table.lock();
     if (table == nullptr) continue;
     const DedupeTable::View view = table->GetView();
-    DedupeTable::View& sum = views[known.upstream];
-    sum.keys += view.keys;
-    sum.bytes += view.bytes;
-    sum.in_flight += view.in_flight;
+    View& sum = views[known.upstream];
+    sum.stored.keys += view.keys;
+    sum.stored.bytes += view.bytes;
+    sum.stored.in_flight += view.in_flight;
+    sum.forgotten = losses_.at(known.upstream)->forgotten.load(std::memory_order_relaxed);
   }
   return views;
 }

@@ -32,6 +32,9 @@ class DedupeStores {
                uint64_t seed = 0)
       : workers_(workers), wake_(std::move(wake)), shared_(shared), random_(seed) {}
 
+  // From now on no store takes more than `bytes`, whatever its policy says.
+  void SetRoom(int64_t bytes);
+
   // A store that exists goes by `dedupe` from now on.
   std::shared_ptr<DedupeTable> Get(const std::string& upstream, const std::string& policy,
                                    const DedupePolicy& dedupe);
@@ -39,8 +42,19 @@ class DedupeStores {
   // Tells the calls of `worker` that wait what was decided. In its thread.
   void Answer(int worker, Instant now);
 
+  // Forgets what is over, as DedupeTable does.
+  void ForgetOld(Instant now);
+
   // Returns what is stored for each upstream that has a store; of several the sum.
-  std::map<std::string, DedupeTable::View> Views() const;
+  struct View {
+    DedupeTable::View stored;
+    uint64_t forgotten = 0;  // outcomes that made room before their time, since the start
+  };
+  std::map<std::string, View> Views() const;
+
+  // Returns how often any store had no room, since the start: outcomes that were forgotten before
+  // their time, and keys that were refused.
+  uint64_t TimesFull() const;
 
  private:
   struct Known {
@@ -49,6 +63,7 @@ class DedupeStores {
     std::weak_ptr<DedupeTable> table;
   };
 
+  DedupePolicy Bounded(const DedupePolicy& dedupe) const;
   std::vector<std::shared_ptr<DedupeTable>> Tables() const;
 
   const int workers_;
@@ -56,7 +71,10 @@ class DedupeStores {
   KeyStore* const shared_;
   mutable std::mutex mutex_;
   Random random_;
+  int64_t room_ = INT64_MAX;
   std::vector<Known> stores_;
+  std::map<std::string, std::shared_ptr<KeyLosses>>
+      losses_;  // by upstream; they outlive its stores
 };
 
 }  // namespace levee

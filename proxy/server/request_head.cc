@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
@@ -167,6 +168,9 @@ std::string_view DedupeFault(const DedupePolicy& policy, const Metadata& head) {
   }
   if (keys > 1) return "the call has more than one idempotency key";
   if (LacksKey(head, policy.header)) return "the call's idempotency key is blank";
+  if (head.Get(policy.header).size() > kLongestDedupeKey) {
+    return "the call's idempotency key has more than 256 bytes";
+  }
   for (const RateLimitKey& part : policy.scope) {
     if (part.part() != RateLimitKey::Part::kHeader || head.Count(part.header()) <= 1) continue;
     return "the call has more than one value of a header that its idempotency key depends on";
@@ -182,6 +186,20 @@ LimitKey DedupeKeyOf(const DedupePolicy& policy, const Metadata& head, std::stri
   const absl::string_view stripped = absl::StripAsciiWhitespace(Abseil(value));
   key.Add(policy.header, {stripped.data(), stripped.size()});
   return key;
+}
+
+KeyOwner DedupeOwnerOf(const DedupePolicy& policy, const Metadata& head, std::string_view authority,
+                       uint64_t sender) {
+  const auto is_header = [](const RateLimitKey& part) {
+    return part.part() == RateLimitKey::Part::kHeader;
+  };
+  const bool by_headers = std::ranges::any_of(policy.scope, is_header);
+  KeyOwner owner{.sender = sender};
+  for (const RateLimitKey& part : policy.scope) {
+    if (by_headers && !is_header(part)) continue;
+    owner.scope = absl::HashOf(owner.scope, Abseil(PartOf(part, head, authority, /*peer=*/"")));
+  }
+  return owner;
 }
 
 void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, Instant now,

@@ -2,12 +2,15 @@
 // The head of a request: read once, written anew for every attempt.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/random.h"
 #include "call/call.h"
 #include "call/call_host.h"
+#include "dedupe/key_shares.h"
 #include "policy/dedupe_policy.h"
 #include "policy/limit_key.h"
 #include "policy/rate_limit_policy.h"
@@ -61,15 +64,24 @@ LimitKey KeyOf(const std::vector<RateLimitKey>& parts, const Metadata& head,
 // Whether the head has no key in that field, or nothing but blanks.
 bool LacksKey(const Metadata& head, std::string_view header);
 
+// An idempotency key may have so many bytes.
+inline constexpr size_t kLongestDedupeKey = 256;
+
 // Returns why a call with this head is refused for its idempotency key, as a static text; empty if
-// it is not. Of two values Levee and the application could take different ones, and a blank one is
-// no key.
+// it is not. Of two values Levee and the application could take different ones, a blank one is no
+// key, and a longer one than any client makes up is meant to take room.
 std::string_view DedupeFault(const DedupePolicy& policy, const Metadata& head);
 
 // Returns the key of a call without such a fault, with its scope: as KeyOf. It is empty for a call
 // without key. Blanks at the ends of the value do not count, since any hop may strip them.
 LimitKey DedupeKeyOf(const DedupePolicy& policy, const Metadata& head, std::string_view authority,
                      std::string_view peer);
+
+// Returns to whom the key of such a call belongs: `sender`, and the values of the headers in the
+// scope, by which a gateway tells its callers apart; of a scope without headers all its values.
+// Methods and authorities do not count beside headers, as a caller can make up any number of them.
+KeyOwner DedupeOwnerOf(const DedupePolicy& policy, const Metadata& head, std::string_view authority,
+                       uint64_t sender);
 
 // Fills `to` (empty) with the head of an attempt: the caller's fields in their order, without
 // those that are Levee's to say (grpc-timeout, grpc-previous-rpc-attempts, levee-*, which a caller

@@ -97,6 +97,7 @@ LimitKey RpcStream::ReadDedupeKey(RequestFacts& facts) {
   facts.method = plan_->path;
   facts.dedupe_fault = DedupeFault(dedupe, request_);
   if (!facts.dedupe_fault.empty()) return LimitKey();
+  facts.dedupe_owner = DedupeOwnerOf(dedupe, request_, plan_->routed_by, origin_->sender);
   return DedupeKeyOf(dedupe, request_, plan_->routed_by, origin_->identity);
 }
 

@@ -145,9 +145,6 @@ class RpcStream final : public InBlocks,
     });
     return left;
   }
-  std::string CallerName() const override {
-    return origin_->identity.empty() ? origin_->host : origin_->identity;
-  }
   CallKin Kin() const override;
   void OnBroken(const char* what) override;
   void OnGuarded(int previous) override { RecordArrival(*plan_->guard.series, previous); }

@@ -191,9 +191,9 @@ void Worker::Accept(net::ByteStream stream, ConnectionOrigin origin) {
   // The system answers for connections that were not redirected, too.
   if (IsOwn(origin.original)) origin.original.clear();
   origin.number = ++connections_accepted_;
-  NamePeer(stream.peer(), io_.log.Enabled(EventKind::kConnectionAccepted), origin);
   io_.log.Write(EventKind::kConnectionAccepted, [&] { return ConnectionFields(origin); });
-  if (stream.tls() != nullptr) origin.identity = stream.tls()->PeerIdentity();
+  NamePeer(stream.peer(), stream.tls() == nullptr ? "" : stream.tls()->PeerIdentity(),
+           io_.log.Enabled(EventKind::kConnectionAccepted), origin);
   accepted_.PushBack(*new AcceptedConnection(io_, std::move(stream), std::move(origin), *this));
   series_.downstream_connections.Add(1);
 }

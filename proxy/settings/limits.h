@@ -50,6 +50,7 @@
   FIXED(kFailedCalls, failed_calls)                              \
   FIXED(kMethodKinds, method_kinds)                              \
   FIXED(kLoneCalls, lone_calls)                                  \
+  FIXED(kDedupeBytes, dedupe_bytes)                              \
   FIXED(kOtlpSpans, otlp_spans)
 
 namespace levee {

@@ -10,6 +10,7 @@
 #include "net/descriptors.h"
 #include "net/terminal.h"
 #include "server/request_head.h"
+#include "settings/dedupe_room.h"
 #include "sidecar/shared_limit.h"
 
 namespace levee {
@@ -66,6 +67,7 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Sna
   }
   sidecar->limit_watch_.Start();
   sidecar->memory_watch_.Start();
+  sidecar->key_sweep_.Start();
   sidecar->ready_ = true;
   return sidecar;
 }
@@ -117,9 +119,12 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
           },
           [this] { shared_.metrics.Worker(0).limit_hits[Limit::kDescriptors].Add(); }),
       limit_watch_(log, metrics, workers_[0]->loop(), workers_[0]->wheel()),
-      memory_watch_(memory_, workers_[0]->loop(), workers_[0]->wheel(), [this] {
-        for (const auto& worker : workers_) worker->loop().Post([] {});
-      }) {}
+      memory_watch_(memory_, workers_[0]->loop(), workers_[0]->wheel(),
+                    [this] {
+                      for (const auto& worker : workers_) worker->loop().Post([] {});
+                    }),
+      key_sweep_(dedupes_, metrics.Worker(0).limit_hits[Limit::kDedupeBytes], workers_[0]->loop(),
+                 workers_[0]->wheel()) {}
 
 std::vector<std::unique_ptr<Worker>> Sidecar::MakeWorkers(
     const std::shared_ptr<const Snapshot>& snapshot, int count) {
@@ -145,6 +150,7 @@ void Sidecar::LookAtLeases() {
 // Holds the budgets, throttles, guards, stores, ties and rate limits of the configuration, so that
 // they and their metrics exist from the start, and keep their state when the workers release them.
 void Sidecar::HoldConfigured(const Snapshot& snapshot) {
+  dedupes_.SetRoom(DedupeRoom(snapshot, memory_.limit()));
   std::vector<std::shared_ptr<RetryBudget>> budgets;
   std::vector<std::shared_ptr<AdaptiveThrottle>> throttles;
   std::vector<std::shared_ptr<Guard>> guards;
@@ -441,7 +447,10 @@ std::vector<LimitView> Sidecar::limits() const {
 std::map<std::string, Metrics::DedupeGauges> Sidecar::dedupes() const {
   std::map<std::string, Metrics::DedupeGauges> gauges;
   for (const auto& [upstream, view] : dedupes_.Views()) {
-    gauges[upstream] = {.keys = view.keys, .bytes = view.bytes, .in_flight = view.in_flight};
+    gauges[upstream] = {.keys = view.stored.keys,
+                        .bytes = view.stored.bytes,
+                        .in_flight = view.stored.in_flight,
+                        .forgotten = view.forgotten};
   }
   return gauges;
 }

@@ -26,6 +26,7 @@
 #include "sidecar/configured_endpoints.h"
 #include "sidecar/drain.h"
 #include "sidecar/endpoint_source.h"
+#include "sidecar/key_sweep.h"
 #include "sidecar/lease_sources.h"
 #include "sidecar/limit_services.h"
 #include "sidecar/limit_watch.h"
@@ -177,6 +178,7 @@ class Sidecar : private Timer {
   ListenerSet listeners_;
   LimitWatch limit_watch_;
   MemoryWatch memory_watch_;
+  KeySweep key_sweep_;
   Drain drain_;
   size_t next_worker_ = 0;
   uint64_t accepted_ = 0;  // connections since the start, without those that were refused

@@ -41,6 +41,7 @@ void SimHost::Start(RequestFacts facts, OnFinish&& on_finish, SimOrigin origin) 
     rate_keys_.resize(sidecar_.policy.rate_limits.size());
     facts.rate_keys = rate_keys_;
   }
+  facts.dedupe_owner.sender = static_cast<uint64_t>(origin_.caller);
   call_->Start(facts, clock().now());
 }
 

@@ -141,7 +141,6 @@ class SimHost : public CallHost {
   void Finish(const FinalStatus& status, const CallRecord& record) override;
   void CreditRequest(size_t bytes) override;
   bool HasLeft(AttemptId id) const override { return attempt(id).endpoint >= 0; }
-  std::string CallerName() const override { return std::to_string(origin_.caller); }
   CallKin Kin() const override;
   void OnBroken(const char* what) override;
   void OnGuarded(int) override {}

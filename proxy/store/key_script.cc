@@ -9,9 +9,9 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "base/hex_sha256.h"
 #include "base/text.h"
 #include "store/redis_script.h"
 
@@ -68,7 +68,9 @@ const RedisScript& PutScript() {
 }
 
 std::string NameOf(std::string_view prefix, const KeyCommand& command) {
-  return absl::StrCat(Abseil(prefix), "key:", HexSha256(command.name));
+  const absl::string_view key(reinterpret_cast<const char*>(command.key.data()),
+                              command.key.size());
+  return absl::StrCat(Abseil(prefix), "key:", absl::BytesToHexString(key));
 }
 
 // A view into the command; empty if it has no digest.

@@ -178,6 +178,11 @@ void CollectDedupeGauges(const std::map<std::string, Metrics::DedupeGauges>& sto
   for (const auto& [upstream, store] : stores) {
     bytes.Add({{"upstream", upstream}}, static_cast<double>(store.bytes));
   }
+  Family evicted(sink, MetricType::Counter, "levee_dedupe_evicted_total",
+                 "Outcomes of idempotency keys that made room for others before their ttl.");
+  for (const auto& [upstream, store] : stores) {
+    evicted.Add({{"upstream", upstream}}, static_cast<double>(store.forgotten));
+  }
 }
 
 void CollectLeases(const std::map<std::string, LeaseState>& limits, FamilySink sink) {

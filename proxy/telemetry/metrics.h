@@ -140,7 +140,8 @@ class Metrics {
   struct DedupeGauges {
     size_t keys = 0;
     size_t bytes = 0;
-    size_t in_flight = 0;  // keys that a call of this sidecar has; no metric shows them
+    size_t in_flight = 0;    // keys that a call of this sidecar has; no metric shows them
+    uint64_t forgotten = 0;  // outcomes, before their time, since the start
   };
   using DedupeSource = std::function<std::map<std::string, DedupeGauges>()>;
   void SetDedupeSource(DedupeSource source);

@@ -14,7 +14,8 @@ constexpr int64_t kBudgetGauges = 5;
 constexpr int64_t kThrottleGauges = 1;
 // limit, in_flight, streams, queue_length, reported_retry_share.
 constexpr int64_t kGuardGauges = 5;
-constexpr int64_t kDedupeGauges = 2;
+// keys, bytes, evicted_total.
+constexpr int64_t kDedupeGauges = 3;
 // admitted, delayed, rejected.
 constexpr int64_t kRateLimitDecisions = 3;
 

@@ -87,17 +87,38 @@ TEST_F(CheckTest, LimitsThatMemoryHasNoRoomForAreAWarningIfTheyWereGiven) {
   EXPECT_EQ(Levee({"check", "--strict", "--memory", "128MiB", good_}).code, 0);
 }
 
-TEST_F(CheckTest, AnswersKeptByKeysAreCountedAndTheirDefaultIsNoExcuse) {
-  const std::string keys =
-      folder_.Write("keys.yaml", "policies: [{name: default},\n{name: p, guard: {dedupe: {}}}]\n");
+std::string PolicyWithKeys(const std::string& dedupe) {
+  return "listeners: [{name: ingress, address: \"127.0.0.1:9450\", direction: inbound}]\n"
+         "upstreams: [{name: app, endpoints: [\"127.0.0.1:50051\"]}]\n"
+         "routes: [{match: {listener: ingress}, upstream: app, policy: p}]\n"
+         "policies:\n- {name: p, guard: {dedupe: " +
+         dedupe + "}}\n";
+}
+
+TEST_F(CheckTest, AnswersKeptByKeysAreCountedAndTheirDefaultFitsAnyMemory) {
+  const std::string keys = folder_.Write("keys.yaml", PolicyWithKeys("{}"));
+  for (const auto& [memory, line] :
+       {std::pair("128MiB", "\n  24.0 MiB  answers kept by idempotency keys (dedupe.max_bytes)\n"),
+        std::pair("512MiB", "\n  64.0 MiB  answers kept by idempotency keys")}) {
+    const Answer answer = Levee({"check", "--memory", memory, keys});
+    EXPECT_NE(answer.out.find(line), std::string::npos) << answer.out;
+    EXPECT_EQ(answer.out.find("LV9"), std::string::npos) << answer.out;
+  }
+}
+
+TEST_F(CheckTest, KeysForWhichMemoryHasNoRoomAreAWarningIfTheirBoundWasGiven) {
+  const std::string keys = folder_.Write("keys.yaml", PolicyWithKeys("{max_bytes: 64MiB}"));
   const Answer answer = Levee({"check", "--memory", "128MiB", keys});
-  EXPECT_NE(answer.out.find("\n  64.0 MiB  answers kept by idempotency keys (dedupe.max_bytes)\n"),
+  EXPECT_NE(answer.out.find(":5:41: LV937 policies[0].guard.dedupe.max_bytes: warning: 64.0 MiB is "
+                            "more than the 24.0 MiB that its keys get: tables of keys take a "
+                            "quarter of 96.0 MiB (limits.memory) together; say less"),
             std::string::npos)
       << answer.out;
-  EXPECT_NE(answer.out.find(":2:19: LV922 policies[1].guard.dedupe: warning: takes up to 64.0 MiB"),
-            std::string::npos)
-      << answer.out;
-  EXPECT_EQ(Levee({"check", "--memory", "512MiB", keys}).out.find("LV922"), std::string::npos);
+  EXPECT_EQ(Levee({"check", "--memory", "512MiB", keys}).out.find("LV937"), std::string::npos);
+  EXPECT_EQ(Levee({"check", keys}).out.find("LV937"), std::string::npos) << "nobody knows";
+  const std::string with_limit = folder_.Write(
+      "limit.yaml", "limits: {memory: 100MiB}\n" + PolicyWithKeys("{max_bytes: 26MiB}"));
+  EXPECT_NE(Levee({"check", with_limit}).out.find("LV937"), std::string::npos);
 }
 
 TEST_F(CheckTest, MemoryIsASize) {

@@ -31,7 +31,7 @@ Sha256 DigestOf(std::string_view text) {
 class Caller final : private DedupeClient {
  public:
   Caller(DedupeTable& table, const std::string& key, std::string request = "pay 5", int worker = 0)
-      : table_(table), place_(*this, worker, key), request_(std::move(request)) {}
+      : table_(table), place_(*this, worker, table.KeyOf(key)), request_(std::move(request)) {}
 
   StepKind Ask(Instant now, bool with_request = true) {
     const DedupeTable::Step step =
@@ -320,12 +320,13 @@ TEST_F(Dedupe, MemoryIsBoundedAndOutcomesNotAskedForLongestGoFirst) {
   runs.End(DedupeEnding::kReleased, now_);
 }
 
-TEST_F(Dedupe, KeysThatRunFillTheStore) {
-  policy_.max_bytes = 64 << 10;
+TEST_F(Dedupe, KeysThatRunTakeAQuarterOfTheStoreAtMost) {
+  policy_.max_bytes = 256 << 10;
   Use(policy_);
   size_t keys = 0;
   while (Add(absl::StrCat("k", keys)).Ask(now_) == StepKind::kFirst) ++keys;
   EXPECT_GT(keys, 100u);
+  EXPECT_LE(table_->GetView().bytes, 72u << 10) << "with a table of keys";
   EXPECT_EQ(table_->GetView().keys, keys);
   callers_.pop_back();
   callers_.back().Keep("receipt", now_);
@@ -333,7 +334,7 @@ TEST_F(Dedupe, KeysThatRunFillTheStore) {
   for (Caller& caller : callers_) {
     if (caller.has_key()) caller.End(DedupeEnding::kReleased, now_);
   }
-  EXPECT_EQ(table_->GetView().keys, 0u);
+  EXPECT_EQ(table_->GetView().keys, 1u) << "the outcome";
 }
 
 TEST_F(Dedupe, TheRequestsOfTwoMethodsDiffer) {
@@ -373,7 +374,7 @@ TEST(AnswerRecorder, KeepsOneMessageWholeAndOfMoreTheStatus) {
     const StoredAnswerPtr status = record(body);
     EXPECT_FALSE(status->whole());
     EXPECT_EQ(status->code(), StatusCode::kOk);
-    EXPECT_EQ(status->bytes(), sizeof(StoredAnswer));
+    EXPECT_LT(status->bytes(), 128u);
   }
 }
 

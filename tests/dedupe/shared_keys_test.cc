@@ -126,7 +126,10 @@ class PodCaller final : private DedupeClient {
   // `complete`: whether its request is, as it asks for the first time.
   PodCaller(Events& events, Pod& its_pod, const std::string& key, char request = 'p',
             bool complete = true)
-      : pod(its_pod), events_(events), place_(*this, 0, key), request_(request) {
+      : pod(its_pod),
+        events_(events),
+        place_(*this, 0, its_pod.table->KeyOf(key)),
+        request_(request) {
     Ask(complete);
   }
 
@@ -195,6 +198,12 @@ class SharedKeysTest : public testing::Test {
   std::deque<Pod> pods_;
   std::deque<PodCaller> callers_;
 };
+
+TEST_F(SharedKeysTest, AKeyIsTheDigestOfWhatItBelongsToAndItsText) {
+  Sha256Sum sum;
+  sum.Add("app/k");
+  EXPECT_EQ(NewPod().table->KeyOf("k"), sum.End()) << "other versions know it by that, too";
+}
 
 TEST_F(SharedKeysTest, ACallGetsTheAnswerOfOneInAnotherSidecarWheneverThatEnds) {
   Pod &a = NewPod(), &b = NewPod();

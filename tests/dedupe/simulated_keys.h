@@ -15,7 +15,7 @@ namespace levee {
 class SimulatedKeys {
  public:
   KeyReply Run(const KeyCommand& command, Instant now) {
-    const auto found = claims_.find(command.name);
+    const auto found = claims_.find(command.key);
     KeyClaim* claim = found == claims_.end() ? nullptr : &found->second;
     if (claim != nullptr && now >= claim->expires) {
       claims_.erase(found);
@@ -43,7 +43,7 @@ class SimulatedKeys {
     if (claim == nullptr && command.kind != Kind::kKeep) return {};
     if (claim != nullptr && (claim->answer != nullptr || claim->token != command.token)) return {};
     if (command.kind == Kind::kRelease) {
-      claims_.erase(command.name);
+      claims_.erase(command.key);
     } else {
       Write(command, now);
     }
@@ -53,14 +53,14 @@ class SimulatedKeys {
   void Write(const KeyCommand& command, Instant now) {
     const Instant until = now + command.claim;
     const bool ended = command.answer != nullptr;
-    claims_[command.name] = {.token = command.token,
-                             .digest = command.digest,
-                             .answer = command.answer,
-                             .until = until,
-                             .expires = (ended ? now : until) + command.ttl};
+    claims_[command.key] = {.token = command.token,
+                            .digest = command.digest,
+                            .answer = command.answer,
+                            .until = until,
+                            .expires = (ended ? now : until) + command.ttl};
   }
 
-  std::map<std::string, KeyClaim> claims_;
+  std::map<Sha256, KeyClaim> claims_;
 };
 
 }  // namespace levee

@@ -72,13 +72,13 @@ TEST(StoredAnswer, WithoutHeadHasTrailersOnly) {
   EXPECT_TRUE(read.BeginsWith(trailers));
 }
 
-TEST(StoredAnswer, OfAStatusTakesNoMoreMemory) {
-  const StoredAnswer answer(StatusCode::kAborted);
-  EXPECT_FALSE(answer.whole());
-  EXPECT_EQ(answer.code(), StatusCode::kAborted);
-  EXPECT_EQ(answer.bytes(), sizeof answer);
-  ASSERT_NE(StoredAnswer::Read(answer.text()), nullptr);
-  EXPECT_FALSE(StoredAnswer::Read(answer.text())->whole());
+TEST(StoredAnswer, OfAStatusTakesOneSmallBlock) {
+  const StoredAnswerPtr answer = StoredAnswer::OfStatus(StatusCode::kAborted);
+  EXPECT_FALSE(answer->whole());
+  EXPECT_EQ(answer->code(), StatusCode::kAborted);
+  EXPECT_EQ(answer->bytes(), BlockBytes(64));
+  ASSERT_NE(StoredAnswer::Read(answer->text()), nullptr);
+  EXPECT_FALSE(StoredAnswer::Read(answer->text())->whole());
 }
 
 TEST(StoredAnswer, IsNotReadFromAnyOtherText) {

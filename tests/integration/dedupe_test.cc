@@ -102,6 +102,10 @@ TEST(Dedupe, OtherRequestsAndCallsWithoutAKeyAreRefusedWithAReason) {
   const grpc::Status empty = CallUnary(guarded.channel, "pay 5", WithKey("")).status;
   EXPECT_EQ(empty.error_code(), StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(empty.error_message(), HasSubstr("idempotency key is blank"));
+  const grpc::Status longer =
+      CallUnary(guarded.channel, "pay 5", WithKey(std::string(257, 'k'))).status;
+  EXPECT_EQ(longer.error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(longer.error_message(), HasSubstr("idempotency key has more than 256 bytes"));
   EXPECT_EQ(service.calls(), 1);
 }
 
@@ -234,6 +238,37 @@ TEST(Dedupe, AnswersOutliveAReloadThatChangesTheRules) {
   const Reply again = CallUnary(guarded.channel, "pay 5", WithKey("k"));
   EXPECT_EQ(Values(again.head, "levee-replayed"), "true");
   EXPECT_EQ(service.calls(), 1);
+}
+
+TEST(Dedupe, ACallerThatFillsTheTableForgetsKeysOfItsOwn) {
+  FaultyService service(NumbersRuns());
+  const GuardedServices guarded(
+      {service.address()}, R"(dedupe: {scope: [method, "header:x-tenant"], max_bytes: 64KiB})");
+  const auto pay = [&](const std::string& tenant, const std::string& key) {
+    return Values(CallUnary(guarded.channel, "pay 5",
+                            [&](grpc::ClientContext& context) {
+                              context.AddMetadata("x-tenant", tenant);
+                              context.AddMetadata("idempotency-key", key);
+                            })
+                      .trailers,
+                  "run");
+  };
+  EXPECT_EQ(pay("honest", "k"), "1");
+  for (int i = 0; i < 300; ++i) pay("hostile", absl::StrCat("k", i));
+  EXPECT_EQ(pay("honest", "k"), "1") << "the answer of the first run";
+  EXPECT_EQ(pay("hostile", "k0"), "302") << "a run of its own";
+  EXPECT_GT(guarded.sidecar->Sum("levee_dedupe_evicted_total", {}), 100);
+  EXPECT_TRUE(guarded.sidecar->WaitForSumAtLeast("levee_limit_hits_total",
+                                                 {"limit=\"dedupe_bytes\""}, 100));
+}
+
+TEST(Dedupe, OutcomesGoWithTimeWhereNoCallComes) {
+  FaultyService service;
+  const GuardedServices guarded({service.address()}, "dedupe: {ttl: 1s}");
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(CallUnary(guarded.channel, "pay 5", WithKey(absl::StrCat("k", i))).status.ok());
+  }
+  EXPECT_TRUE(guarded.sidecar->WaitForSum("levee_dedupe_keys", {}, 0));
 }
 
 TEST(Dedupe, I3_TenThousandDuplicatesOfARunningCallGetItsAnswer) {

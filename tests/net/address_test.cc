@@ -13,6 +13,19 @@ TEST(Address, IsWrittenAsHostAndPort) {
   EXPECT_FALSE(Address::FromIp("localhost", 80).has_value());
 }
 
+TEST(Address, AHostIsTheSameOnAnyOfItsPortsAndInItsNetworkOfIpv6) {
+  const auto host = [](const char* ip, uint16_t port = 1) {
+    return Address::FromIp(ip, port)->HostBytes();
+  };
+  EXPECT_EQ(host("10.1.2.3", 1), host("10.1.2.3", 2));
+  EXPECT_EQ(host("10.1.2.3"), host("::ffff:10.1.2.3"));
+  EXPECT_NE(host("10.1.2.3"), host("10.1.2.4"));
+  EXPECT_NE(host("::ffff:10.1.2.3"), host("::ffff:10.1.2.4"));
+  EXPECT_EQ(host("2001:db8:1:2::3"), host("2001:db8:1:2:4:5:6:7"));
+  EXPECT_NE(host("2001:db8:1:2::3"), host("2001:db8:1:3::3"));
+  EXPECT_EQ(Address::FromUnixPath("/run/levee.sock")->HostBytes(), "");
+}
+
 TEST(Address, H2_ReachesAListenerHoweverTheHostIsWritten) {
   const Address loopback = *Address::FromIp("127.0.0.1", 9460);
   const Address wildcard = *Address::FromIp("0.0.0.0", 9460);

@@ -299,7 +299,7 @@ std::string_view FaultWith(const std::vector<std::string>& keys,
   return DedupeFault({.scope = {RateLimitKey::Header("x-tenant")}, .required = required}, head);
 }
 
-TEST(DedupeFault, ACallHasOneIdempotencyKeyThatIsNotBlank) {
+TEST(DedupeFault, ACallHasOneIdempotencyKeyThatIsNeitherBlankNorLong) {
   constexpr std::string_view kTwo = "the call has more than one idempotency key";
   constexpr std::string_view kBlank = "the call's idempotency key is blank";
   for (const bool required : {true, false}) {
@@ -310,6 +310,9 @@ TEST(DedupeFault, ACallHasOneIdempotencyKeyThatIsNotBlank) {
     for (const char* const blank : {"", " ", " \t ", "\xa0", "\xe2\x80\x83"}) {
       EXPECT_EQ(FaultWith({blank}, {"blue"}, required), kBlank);
     }
+    EXPECT_EQ(FaultWith({std::string(256, 'k')}, {"blue"}, required), "");
+    EXPECT_EQ(FaultWith({std::string(257, 'k')}, {"blue"}, required),
+              "the call's idempotency key has more than 256 bytes");
   }
   EXPECT_EQ(FaultWith({}), "the call has no idempotency key, and needs one");
   EXPECT_EQ(FaultWith({}, {"blue"}, /*required=*/false), "");
@@ -331,6 +334,23 @@ TEST(DedupeKey, BlanksAtTheEndsOfAKeyDoNotTellItFromAnother) {
   EXPECT_EQ(key(" k\t"), key("k"));
   EXPECT_NE(key("a k"), key("ak"));
   EXPECT_TRUE(DedupeKeyOf({}, Metadata(), "cart.shop:1", "").text().empty());
+}
+
+TEST(DedupeKey, BelongsToItsSenderAndTheHeadersOfItsScope) {
+  DedupePolicy policy;
+  const auto owner = [&](const std::string& path, const std::string& tenant, uint64_t sender = 1) {
+    Metadata head;
+    head.Add(":path", path);
+    head.Add("x-tenant", tenant);
+    const KeyOwner of = DedupeOwnerOf(policy, head, "cart.shop:1", sender);
+    return std::pair(of.sender, of.scope);
+  };
+  EXPECT_EQ(owner("/a", "blue"), owner("/a", "green"));
+  EXPECT_NE(owner("/a", "blue"), owner("/b", "blue"));
+  EXPECT_NE(owner("/a", "blue"), owner("/a", "blue", 2));
+  policy.scope.push_back(RateLimitKey::Header("x-tenant"));
+  EXPECT_NE(owner("/a", "blue"), owner("/a", "green"));
+  EXPECT_EQ(owner("/a", "blue"), owner("/b", "blue")) << "a caller can name any method";
 }
 
 TEST(LacksKey, ABlankKeyIsNone) {

@@ -100,7 +100,9 @@ class LateRedis {
 // A call that gets the key and keeps it.
 class LongCall final : private DedupeClient {
  public:
-  explicit LongCall(DedupeTable& table) : table_(table), place_(*this, 0, "k") { Ask(); }
+  explicit LongCall(DedupeTable& table) : table_(table), place_(*this, 0, table.KeyOf("k")) {
+    Ask();
+  }
   ~LongCall() { table_.End(place_, DedupeEnding::kReleased, nullptr, net::ReadClock()); }
 
   bool runs() const { return runs_; }

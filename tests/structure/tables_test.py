@@ -15,7 +15,9 @@ FILLED_BY = {
     'their budgets and throttles': 'BudgetTable.MakingUpAuthoritiesResetsNoAccountAndGivesNoMoreFloors',
     'routes of calls seen before': 'PlanCache.ThePlansTakeAtMostEightMebibytes',
     'keys of rate limits': 'BucketTable.A77_KeysWithoutRoomShareOneBucketAndSaySo',
-    'idempotency keys, and their answers': 'Dedupe.MemoryIsBoundedAndOutcomesNotAskedForLongestGoFirst',
+    'idempotency keys, and their answers': 'HostileFlood.ForgetsNoKeyOfACallerWithinItsShare',
+    'callers with idempotency keys':
+        'OwnerShares.UnknownOutcomesOfManyCallersWithManyScopesLeaveRoom',
     'calls that go on without their callers':
         'LoneCalls.OfACallerHoldAQuarterOfTheSlotsAndOfAllHalf',
     'methods known as streams or not': 'MethodKindsTest.AnUpstreamThatFillsItsListTakesNoPlaceFromOthers',

@@ -78,6 +78,7 @@ Rows OtherRows() {
       {"levee_shadow_decisions_total", {kCounter, {"policy", "shadow", "outcome"}}},
       {"levee_dedupe_keys", {kGauge, {"upstream"}}},
       {"levee_dedupe_bytes", {kGauge, {"upstream"}}},
+      {"levee_dedupe_evicted_total", {kCounter, {"upstream"}}},
       {"levee_rate_limit_lease", {kGauge, {"limit", "state"}}},
       {"levee_store_requests_total", {kCounter, {"store", "result"}}},
       {"levee_store_seconds", {kHistogram, {"store"}}},
@@ -240,7 +241,7 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
                   "connections", "descriptors", "resets_per_second", "idle_frames_per_second",
                   "header_block_bytes", "pending_frames", "output_bytes", "send_timeout",
                   "idle_timeout", "waiting_calls", "handshakes", "failed_calls", "method_kinds",
-                  "lone_calls", "otlp_spans"));
+                  "lone_calls", "dedupe_bytes", "otlp_spans"));
   EXPECT_THAT(LabelValues("levee_downstream_rejects_total", "reason"),
               ElementsAre("protocol_error", "not_http2", "not_grpc", "metadata", "loop", "no_route",
                           "not_captured", "bad_connect"));
