@@ -150,10 +150,9 @@ bool RateLimiter::OnGrant(const LeaseSource::Bucket& bucket, const LeaseGrant& g
 bool RateLimiter::OnLost(const LeaseSource::Bucket& bucket, Instant now) {
   int64_t there = kThere;
   away_since_.compare_exchange_strong(there, now.nanos(), std::memory_order_relaxed);
-  const int sidecars = sidecars_.load(std::memory_order_relaxed);
   bool waited_for = false;
   buckets_->VisitLeased(bucket, [&](auto& leased, const auto& rule) {
-    waited_for = leased.OnLost(rule, sidecars, now);
+    waited_for = leased.OnLost(rule, sidecars(), now);
   });
   return waited_for;
 }

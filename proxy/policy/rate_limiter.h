@@ -86,6 +86,7 @@ class RateLimiter : public std::enable_shared_from_this<RateLimiter> {
 
   // How many sidecars share the limit, at least 1; 1 until it is known.
   void SetSidecars(int count) { sidecars_.store(count, std::memory_order_relaxed); }
+  int sidecars() const { return sidecars_.load(std::memory_order_relaxed); }
 
   // Returns who decides: the store, as its last answer says, or this sidecar. Of a shared limit.
   PermitLease::State LeaseState(Instant now) const;

@@ -66,6 +66,12 @@ SharedStores::Store::Store(SharedStores& stores, const StoreSpec& store_spec, Re
       client({stores.loop_, stores.wheel_, stores.resolver_, stores.random_}, std::move(target),
              &observer) {}
 
+void SharedStores::Observer::OnConnected(bool connected, const std::string& reason) {
+  watch_.OnConnected(connected, reason, stores_.loop_.now());
+  // Sidecars are counted at once, as the store may soon be away again.
+  if (connected) stores_.wheel_.Arm(stores_, stores_.loop_.now());
+}
+
 void SharedStores::Stop() {
   if (!thread_.joinable()) return;
   loop_.Post([this] {
@@ -110,8 +116,8 @@ void SharedStores::Apply(const std::vector<StoreSpec>& stores,
   }
   stores_ = std::move(next);
   limits_ = std::move(limits);
-  // A connection takes a moment, and the first count with it.
-  wheel_.Arm(*this, loop_.now() + absl::Milliseconds(100));
+  KnowSidecars();
+  wheel_.Arm(*this, loop_.now());
 }
 
 Instant SharedStores::OnTurnEnd(Instant now) {
@@ -131,6 +137,21 @@ void SharedStores::OnTimer(Instant now) {
   wheel_.Arm(*this, now + kShowEvery);
 }
 
+// A limit that a reload has changed is another object. While its store is away nobody could tell it
+// how many sidecars there are, and each of them would take the whole rate.
+void SharedStores::KnowSidecars() {
+  std::map<std::string, int> known = std::move(sidecars_);
+  sidecars_.clear();
+  for (const std::weak_ptr<RateLimiter>& held : limits_) {
+    const std::shared_ptr<RateLimiter> limit = held.lock();
+    if (limit == nullptr) continue;
+    const auto count = known.find(limit->policy().shared->name);
+    if (count == known.end()) continue;
+    limit->SetSidecars(count->second);
+    sidecars_.insert(*count);
+  }
+}
+
 void SharedStores::CountSidecars() {
   for (const std::weak_ptr<RateLimiter>& held : limits_) {
     const std::shared_ptr<RateLimiter> limit = held.lock();
@@ -141,10 +162,12 @@ void SharedStores::CountSidecars() {
     const std::string stays = absl::StrCat(3 * absl::ToInt64Milliseconds(kShowEvery));
     const std::string_view args[] = {own_name_, stays};
     store->client.Run(SidecarCountScript(), key, args,
-                      [held](const absl::StatusOr<RedisReply>& reply) {
+                      [this, held](const absl::StatusOr<RedisReply>& reply) {
                         const std::shared_ptr<RateLimiter> counted = held.lock();
                         if (counted == nullptr || !reply.ok() || reply->integer < 1) return;
-                        counted->SetSidecars(static_cast<int>(reply->integer));
+                        const int count = static_cast<int>(reply->integer);
+                        counted->SetSidecars(count);
+                        sidecars_[counted->policy().shared->name] = count;
                       });
   }
 }

@@ -54,19 +54,17 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   class Observer final : public RedisObserver {
    public:
     Observer(SharedStores& stores, const StoreSpec& spec)
-        : loop_(stores.loop_), watch_(stores.told_, spec.name, KindOf(spec), loop_.now()) {}
+        : stores_(stores), watch_(stores.told_, spec.name, KindOf(spec), stores.loop_.now()) {}
 
     void OnCommand(Result result, absl::Duration took) override;
     void OnHandshake(tls::Result result, tls::Version version, absl::Duration took) override {
       watch_.OnHandshake(result, version, took);
     }
-    void OnConnected(bool connected, const std::string& reason) override {
-      watch_.OnConnected(connected, reason, loop_.now());
-    }
+    void OnConnected(bool connected, const std::string& reason) override;
     void ShowNodes(const StoreSpec& spec, const RedisClient& client);
 
    private:
-    net::EventLoop& loop_;
+    SharedStores& stores_;
     StoreWatch watch_;
     uint64_t shown_ = 0;  // RedisClient::changes
   };
@@ -86,6 +84,7 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   void Apply(const std::vector<StoreSpec>& stores, std::vector<std::weak_ptr<RateLimiter>> limits);
   void Request(const Bucket& bucket, const LeaseRequest& request);
   void OnAnswer(const Bucket& bucket, const absl::StatusOr<LeaseGrant>& answer);
+  void KnowSidecars();
   void CountSidecars();
   SharedKeys::Place PlaceOf(const std::string& name);
   Store* StoreOf(const RateLimiter& limit);
@@ -100,6 +99,7 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   SharedKeys keys_;             // As they end, the stores answer what it asked.
   std::map<std::string, std::unique_ptr<Store>> stores_;
   std::vector<std::weak_ptr<RateLimiter>> limits_;
+  std::map<std::string, int> sidecars_;  // how many share a limit, by its name
   bool answer_waited_for_ = false;
   bool stopping_ = false;
   std::thread thread_;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -115,6 +116,20 @@ TEST_F(SharedStoresTest, H6_WithoutRedisTheFirstCallOfEachNewKeyIsAdmitted) {
     key.Add("header:x-tenant", absl::StrCat("tenant-", i));
     EXPECT_TRUE(sidecar.Call(key)) << i;
   }
+}
+
+TEST_F(SharedStoresTest, H6_ALimitThatAReloadChangesWithoutRedisKnowsItsSidecars) {
+  const auto other = Sidecar(1e6, 200'000);
+  while (redis_->Command({"EXISTS", "levee:sidecars:p/all"}) != "1\n") {
+  }
+  const auto sidecar = Sidecar(1e6, 200'000);
+  while (sidecar->limit()->sidecars() != 2) std::this_thread::yield();
+  redis_->Kill();
+  RateLimitPolicy changed = sidecar->limit()->policy();
+  changed.burst = 100'000;
+  const auto reloaded = std::make_shared<RateLimiter>(changed, &sidecar->stores());
+  sidecar->stores().Configure({StoreAt(*redis_, absl::Seconds(10))}, {reloaded});
+  while (reloaded->sidecars() != 2) std::this_thread::yield();
 }
 
 TEST_F(SharedStoresTest, R3_WithoutRedisALimitMayRefuseOrAdmitAll) {
