@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/relay.h"
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/block_cache.h"
 #include "net/descriptors.h"
 
 namespace levee::net {
@@ -34,9 +36,9 @@ class Relay::Side final : private ReadyHandler {
 
   ByteStream stream;
   bool connecting = false;
-  bool ended = false;            // it sends nothing more
-  bool shut = false;             // it has been told that nothing more comes
-  std::vector<uint8_t> pending;  // to be written to it
+  bool ended = false;  // it sends nothing more
+  bool shut = false;   // it has been told that nothing more comes
+  std::vector<uint8_t, BlockAllocator<uint8_t>> pending;  // to be written to it
 
  private:
   void OnReady(bool readable, bool writable) override { relay_.OnReady(*this, readable, writable); }
@@ -91,6 +93,10 @@ void Relay::DialFailed(const std::string& reason) {
 
 Relay::~Relay() = default;
 
+size_t Relay::held_bytes() const {
+  return caller_->pending.capacity() + dialled_->pending.capacity();
+}
+
 bool Relay::connected() const { return !dialled_->connecting; }
 
 void Relay::OnReady(Side& side, bool readable, bool writable) {
@@ -122,8 +128,10 @@ bool Relay::MayRead(const Side& from) {
 void Relay::Read(Side& from) {
   if (!MayRead(from)) return;
   Side& to = Other(from);
-  const std::span<uint8_t> buffer = loop_.read_blocks().memory();
+  const std::span<uint8_t> buffer =
+      loop_.read_blocks().memory().first(std::min(kRead, loop_.read_most()));
   const ByteStream::Transfer moved = from.stream.Read(buffer, loop_.now());
+  loop_.CountRead(moved.bytes);
   if (moved.bytes > 0) {
     to.pending.insert(to.pending.end(), buffer.begin(),
                       buffer.begin() + static_cast<ptrdiff_t>(moved.bytes));
@@ -164,7 +172,7 @@ void Relay::Write(Side& to) {
   if (moved.bytes == 0) return;
   to.pending.erase(to.pending.begin(), to.pending.begin() + static_cast<ptrdiff_t>(moved.bytes));
   // An idle connection holds no memory.
-  if (to.pending.empty()) std::vector<uint8_t>().swap(to.pending);
+  if (to.pending.empty()) to.pending.shrink_to_fit();
   handler_.OnRelayed(&to == dialled_.get(), moved.bytes);
 }
 

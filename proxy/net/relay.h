@@ -41,13 +41,16 @@ class RelayHandler {
 };
 
 // Joins an accepted connection with one that it dials, in both directions, with half-closes. A side
-// that does not read stops the other side from sending, so at most one read's worth of bytes is
-// held in each direction. One thread.
+// that does not read stops the other side from sending, so at most kRead bytes are held in each
+// direction. One thread.
 class Relay final {
  public:
   // While it holds, it reads from each side until it has this many bytes of it, which is enough to
   // tell a protocol.
   static constexpr size_t kPeek = 64;
+
+  // It reads so much at a time.
+  static constexpr size_t kRead = 64 * 1024;
 
   // `caller`: ready. `first`: bytes that were already read from it. `to`: at least one address; the
   // first that can be reached is used. `hold`: no byte is passed on before PassOn. A failure is
@@ -65,6 +68,9 @@ class Relay final {
   // Gives the caller's connection back and closes the dialled one; no event comes any more. Only
   // while it holds. The bytes that OnHeld told of are read from the connection already.
   ByteStream ReleaseCaller();
+
+  // The memory of bytes that have come and not gone on.
+  size_t held_bytes() const;
 
   // True once an address has been reached, so that bytes can pass.
   bool connected() const;

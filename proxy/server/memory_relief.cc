@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <tuple>
+#include <optional>
 #include <utility>
+#include <variant>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "base/block_cache.h"
 #include "server/memory_measure.h"
 
@@ -39,8 +40,32 @@ constexpr size_t kReadBesideHeldBack = 4 * 1024;
 // The least time between two looks at the tables that callers have filled.
 constexpr absl::Duration kTablesPause = absl::Milliseconds(250);
 
-// Of the objects of a call and its streams, which come to its bodies and heads.
+// The account must show what was freed before more is.
+constexpr absl::Duration kCallersPause = absl::Milliseconds(500);
+
+// Of the objects of a call and its streams, which come to its bodies and heads; of a tunnel; of a
+// connection that carries nothing, and more if it has TLS.
 constexpr size_t kCallBytes = 4 * 1024;
+constexpr size_t kTunnelBytes = 4 * 1024;
+constexpr size_t kIdleBytes = 8 * 1024;
+constexpr size_t kTlsBytes = 16 * 1024;
+
+size_t IdleBytes(const ConnectionOrigin& origin) {
+  return kIdleBytes + (origin.listener->tls == nullptr ? 0 : kTlsBytes);
+}
+
+// Ends a holder.
+struct EndHolder {
+  void operator()(RpcStream* call) const { call->EndForMemory(); }
+  void operator()(h2::Stream* rest) const { rest->Reset(kResetEnhanceYourCalm); }
+  void operator()(RawTunnel* tunnel) const { tunnel->Close(); }
+  void operator()(AcceptedConnection* connection) const { connection->Close(); }
+  // With GOAWAY, behind which the caller can repeat a call that is under way here.
+  void operator()(DownstreamConnection* connection) const {
+    connection->Leave();
+    connection->Leave();
+  }
+};
 
 }  // namespace
 
@@ -60,6 +85,7 @@ bool MemoryRelief::Look() {
     level_ = account_.Level(bytes, level_);
   }
   Adjust();
+  LookAtIdle();
   const int64_t free = account_.Free(bytes);
   io_.loop.SetReadAllowance(std::max(free / kReadShare, kLeastRead));
   io_.loop.SetReadMost(io_.held_back.empty() ? SIZE_MAX : kReadBesideHeldBack);
@@ -100,53 +126,81 @@ void MemoryRelief::Adjust() {
   io_.streams.SetRoomToGrow(plenty ? std::min(account_.limit() / kGrowthShare, kMostGrowth) : 0);
 }
 
-std::vector<MemoryRelief::Holder> MemoryRelief::Measure() {
-  std::vector<Holder> holders;
-  absl::flat_hash_map<const ConnectionOrigin*, size_t> of_connections;
-  size_t all = 0;
-  const auto add = [&](const Holder& holder) {
-    if (holder.bytes == 0) return;
-    all += holder.bytes;
-    of_connections[holder.origin] += holder.bytes;
-    holders.push_back(holder);
-  };
-  calls_.ForEach([&](RpcStream& call) {
-    add({.bytes = kCallBytes + call.held_bytes(), .origin = &call.origin(), .call = &call});
+void MemoryRelief::LookAtIdle() {
+  const Instant now = io_.loop.now();
+  if (level_ < MemoryLevel::kTight || now < idle_due_) return;
+  idle_due_ = now + kTablesPause;
+  callers_.connections.ForEach(
+      [now](DownstreamConnection& connection) { connection.IdleFor(now); });
+}
+
+void MemoryRelief::AddIdle(std::vector<MemoryHolder>& holders) {
+  const Instant now = io_.loop.now();
+  callers_.accepted.ForEach([&](AcceptedConnection& connection) {
+    const ConnectionOrigin& origin = connection.origin();
+    holders.push_back({.bytes = IdleBytes(origin),
+                       .connection = &origin,
+                       .sender = origin.sender,
+                       .idle = now - origin.accepted_at,
+                       .victim = &connection});
   });
-  connections_.ForEach([&](DownstreamConnection& connection) {
+  callers_.connections.ForEach([&](DownstreamConnection& connection) {
+    if (connection.session().stream_count() > 0) return;
+    const ConnectionOrigin& origin = connection.origin();
+    holders.push_back({.bytes = IdleBytes(origin),
+                       .connection = &origin,
+                       .sender = origin.sender,
+                       .idle = connection.IdleFor(now),
+                       .victim = &connection});
+  });
+}
+
+std::vector<MemoryHolder> MemoryRelief::Measure() {
+  std::vector<MemoryHolder> holders;
+  const auto add = [&](const ConnectionOrigin& origin, size_t bytes, MemoryHolder::Victim victim) {
+    holders.push_back({.bytes = bytes,
+                       .connection = &origin,
+                       .sender = origin.sender,
+                       .idle = std::nullopt,
+                       .victim = victim});
+  };
+  callers_.calls.ForEach(
+      [&](RpcStream& call) { add(call.origin(), kCallBytes + call.held_bytes(), &call); });
+  callers_.tunnels.ForEach([&](RawTunnel& tunnel) {
+    add(tunnel.origin(), kTunnelBytes + tunnel.held_bytes(), &tunnel);
+  });
+  callers_.connections.ForEach([&](DownstreamConnection& connection) {
     connection.session().ForEachDetached([&](h2::Stream& stream) {
-      add({.bytes = sizeof(h2::Stream) + stream.held_bytes(),
-           .origin = &connection.origin(),
-           .rest = &stream});
+      add(connection.origin(), sizeof(h2::Stream) + stream.held_bytes(), &stream);
     });
   });
-  const size_t much = account_.Much(all, of_connections.size());
-  connections_.ForEach([&](DownstreamConnection& connection) {
-    const auto held = of_connections.find(&connection.origin());
-    connection.SetHoldsMuch(held != of_connections.end() && held->second > much);
+  if (io_.loop.now() >= callers_due_) AddIdle(holders);
+  SortByWhoGivesFirst(holders, [this](size_t bytes, size_t connections) {
+    return account_.Much(bytes, connections);
   });
-  for (Holder& holder : holders) holder.of_much = of_connections[holder.origin] > much;
+  absl::flat_hash_set<const void*> of_much;
+  for (const MemoryHolder& holder : holders) {
+    if (holder.reason == MemoryHolder::Reason::kOfMuch) of_much.insert(holder.connection);
+  }
+  callers_.connections.ForEach([&](DownstreamConnection& connection) {
+    connection.SetHoldsMuch(of_much.contains(&connection.origin()));
+  });
   return holders;
 }
 
-// Calls on connections that hold much end first, and of these the largest, the newest first among
-// those that hold equally much. Others end only if that was not enough.
 void MemoryRelief::EndLargest(int64_t bytes, int64_t bytes_of_all) {
-  std::vector<Holder> holders = Measure();
-  std::reverse(holders.begin(), holders.end());
-  std::stable_sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {
-    return std::tie(a.of_much, a.bytes) > std::tie(b.of_much, b.bytes);
-  });
-  for (const Holder& holder : holders) {
-    if ((holder.of_much ? bytes : bytes_of_all) <= 0) return;
+  using Reason = MemoryHolder::Reason;
+  const Instant now = io_.loop.now();
+  const bool due = now >= callers_due_;
+  for (const MemoryHolder& holder : Measure()) {
+    const bool at_fault =
+        holder.reason == Reason::kOfMuch || (due && holder.reason != Reason::kAny);
+    if ((at_fault ? bytes : bytes_of_all) <= 0) return;
+    if (at_fault && holder.reason != Reason::kOfMuch) callers_due_ = now + kCallersPause;
     bytes -= static_cast<int64_t>(holder.bytes);
     bytes_of_all -= static_cast<int64_t>(holder.bytes);
     io_.series.limit_hits[Limit::kMemory].Add();
-    if (holder.call != nullptr) {
-      holder.call->EndForMemory();
-    } else {
-      holder.rest->Reset(kResetEnhanceYourCalm);
-    }
+    std::visit(EndHolder(), holder.victim);
   }
 }
 

@@ -54,6 +54,11 @@ class RawTunnel final : public Mortal,
   // Returns for how long at least nothing has passed.
   absl::Duration IdleFor(Instant now) { return idle_.Look(bytes_, false, now); }
 
+  // The memory of bytes that have come and not gone on.
+  size_t held_bytes() const {
+    return first_.capacity() + (relay_ == nullptr ? 0 : relay_->held_bytes());
+  }
+
   void Close() { End(std::nullopt); }
 
  private:

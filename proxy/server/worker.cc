@@ -71,7 +71,7 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
                           .own_addresses = own_addresses_,
                           .capture_loops = shared.capture_loops,
                           .tls_destinations = shared.tls_destinations},
-      relief_(shared.memory, io_, connections_, calls_, destinations_),
+      relief_(shared.memory, io_, {accepted_, connections_, tunnels_, calls_}, destinations_),
       idle_(io_, connections_, tunnels_) {
   loop_.SetTurnHandler(this);
 }

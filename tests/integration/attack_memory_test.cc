@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callers that make the sidecar hold as much as they can, beside an honest one: `limits.memory`.
+#include <sys/resource.h>
+
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
+#include "h2_frames/field_coder.h"
 #include "integration/attacker.h"
 #include "integration/byte_call.h"
 #include "integration/eventually.h"
@@ -164,6 +168,58 @@ TEST_F(ScarceMemory, NamesOfManyPlacesFillNoTable) {
   EXPECT_LT(sidecar_->process().ResidentBytes() - resident_, 24 * kMiB + kSanitizerMayKeep);
   EXPECT_EQ(Hits(*sidecar_, "memory"), 0);
   EXPECT_GT(Hits(*sidecar_, "destinations"), 0);
+}
+
+// Raises how many descriptors the test may have.
+class ManyDescriptors {
+ public:
+  ManyDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit many = {.rlim_cur = before_.rlim_max, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &many);
+  }
+  ~ManyDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  bool allow(rlim_t count) const { return before_.rlim_max >= count; }
+
+ private:
+  rlimit before_{};
+};
+
+class HeldConnections : public AttackOnMemory {
+ protected:
+  void SetUp() override {
+    if (!descriptors_.allow(6000)) GTEST_SKIP() << "few descriptors may be had here";
+    Begin(std::make_unique<SidecarProcess>(Config("memory: 32MiB")));
+  }
+
+  // Others can still connect, and their calls are good.
+  void ConnectAsOthersDo(int callers) {
+    for (int i = 0; i < callers; ++i) {
+      EXPECT_TRUE(
+          Eventually([&] { return CallUnary(NewChannel(sidecar_->address()), "o").status.ok(); }));
+    }
+  }
+
+ private:
+  const ManyDescriptors descriptors_;
+};
+
+TEST_F(HeldConnections, ThoseThatCarryNothingMakeRoomForNewCallers) {
+  std::vector<std::unique_ptr<Attacker>> attackers;
+  for (int i = 0; i < 5000; ++i) {
+    attackers.push_back(std::make_unique<Attacker>(sidecar_->address()));
+    // Levee keeps these fields as long as the connection lasts.
+    const HeaderList head =
+        RawClient::CallHead({{"x-one", std::string(1400, 'k')}, {"x-two", std::string(1400, 'k')}});
+    attackers.back()->Send(
+        EncodeFrame(FrameType::kHeaders, kEndHeaders, StreamOf(0), FieldEncoder().Encode(head)) +
+        ResetCall(0));
+    if (i % 100 == 0) CallAsOthersDo(1);
+  }
+  EXPECT_TRUE(sidecar_->WaitForSumAtLeast("levee_limit_hits_total", {"limit=\"memory\""}, 100));
+  ConnectAsOthersDo(50);
+  CallAsOthersDo(50);
+  EXPECT_LE(sidecar_->Sum("levee_memory_bytes"), 32 * kMiB);
 }
 
 // Without `limits.memory`: the container says how much there is.

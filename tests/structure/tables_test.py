@@ -11,6 +11,7 @@ HEADING = '### Tables that peers fill'
 
 # By the first column of the list.
 FILLED_BY = {
+    'connections that carry nothing': 'HeldConnections.ThoseThatCarryNothingMakeRoomForNewCallers',
     'destinations': 'CallerTables.TheDestinationsOfCallsTakeAnEighthOfTheMemoryAndTheOldestGoes',
     'their budgets and throttles': 'BudgetTable.MakingUpAuthoritiesResetsNoAccountAndGivesNoMoreFloors',
     'routes of calls seen before': 'PlanCache.ThePlansTakeAtMostEightMebibytes',
