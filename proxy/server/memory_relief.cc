@@ -40,8 +40,8 @@ constexpr size_t kReadBesideHeldBack = 4 * 1024;
 // The least time between two looks at the tables that callers have filled.
 constexpr absl::Duration kTablesPause = absl::Milliseconds(250);
 
-// The account must show what was freed before more is.
-constexpr absl::Duration kCallersPause = absl::Milliseconds(500);
+// The least time between two looks at idle connections and at what each caller holds.
+constexpr absl::Duration kCallersPause = absl::Milliseconds(50);
 
 // Of the objects of a call and its streams, which come to its bodies and heads; of a tunnel; of a
 // connection that carries nothing, and more if it has TLS.
@@ -116,6 +116,8 @@ bool MemoryRelief::GiveTablesBack() {
 
 void MemoryRelief::OnEnded() {
   ReleaseFreeBlocks();
+  // What a connection has for TLS is in no block.
+  if (std::exchange(ended_connections_, false)) MeasureMemory(account_);
   level_ = account_.Level(AllocatedBlockBytes(), level_);
   Adjust();
 }
@@ -197,6 +199,7 @@ void MemoryRelief::EndLargest(int64_t bytes, int64_t bytes_of_all) {
         holder.reason == Reason::kOfMuch || (due && holder.reason != Reason::kAny);
     if ((at_fault ? bytes : bytes_of_all) <= 0) return;
     if (at_fault && holder.reason != Reason::kOfMuch) callers_due_ = now + kCallersPause;
+    ended_connections_ = ended_connections_ || holder.reason == Reason::kIdle;
     bytes -= static_cast<int64_t>(holder.bytes);
     bytes_of_all -= static_cast<int64_t>(holder.bytes);
     io_.series.limit_hits[Limit::kMemory].Add();

@@ -89,6 +89,7 @@ class MemoryRelief {
   Instant idle_due_;     // LookAtIdle, likewise
   Instant callers_due_;  // idle connections, and calls of the largest caller, likewise
   MemoryLevel level_ = MemoryLevel::kPlenty;
+  bool ended_connections_ = false;  // in this turn
   int64_t made_in_turn_ = INT64_MAX;
   int64_t given_back_ = 0;  // account_.wanted_back() when blocks were given back
 };

@@ -8,6 +8,7 @@
 
 #include "attacks/counted_attacker.h"
 #include "attacks/handshakes.h"
+#include "h2_frames/field_coder.h"
 #include "integration/raw_client.h"
 #include "integration/tcp.h"
 
@@ -103,6 +104,21 @@ void ConnectSilently(Target& target) {
   }
 }
 
+// Idle connections, of which each has filled its table of header fields.
+void HoldConnections(Target& target) {
+  const HeaderList head =
+      RawClient::CallHead({{"x-one", std::string(1400, 'k')}, {"x-two", std::string(1400, 'k')}});
+  const std::string call =
+      EncodeFrame(FrameType::kHeaders, kEndHeaders, StreamOf(0), FieldEncoder().Encode(head)) +
+      ResetCall(0);
+  std::vector<std::unique_ptr<CountedAttacker>> held;
+  for (int i = 0; i < 12'000; ++i) {
+    target.Pace(3000);
+    held.push_back(std::make_unique<CountedAttacker>(target));
+    held.back()->Send(call);
+  }
+}
+
 constexpr std::array kHarmAttacks = {
     NamedAttack{"long-authorities", NameLongAuthorities},
     NamedAttack{"many-authorities", NameManyAuthorities},
@@ -114,6 +130,7 @@ constexpr std::array kHarmAttacks = {
     NamedAttack{"key-updates", ChangeKeys},
     NamedAttack{"silent-handshakes", ConnectSilently},
     NamedAttack{"silent-admin", ConnectSilently},
+    NamedAttack{"idle-connections", HoldConnections},
 };
 
 }  // namespace

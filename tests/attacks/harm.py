@@ -34,6 +34,7 @@ class Case(NamedTuple):
     name: str
     text: str
     port: str = 'bench'  # the listener, or `admin`
+    newcomers: bool = False  # whether others connect anew meanwhile
 
 
 CASES = (
@@ -46,11 +47,13 @@ CASES = (
     Case('abandoned-calls', '500 calls a second with keys and without deadlines to a method that never '
          'answers, whose callers go at once'),
     Case('short-deadlines', '500 calls a second with deadlines of 1 ms to a method that never answers'),
-    Case('key-updates', '20,000 changes of the keys of TLS a second', 'secured'),
+    Case('key-updates', '20,000 changes of the keys of TLS a second', 'secured', True),
     Case('silent-handshakes', '500 connections a second, of which 400 stay, that send no ClientHello',
-         'secured'),
+         'secured', True),
     Case('silent-admin', '500 connections a second to the admin port of gRPC, of which 400 stay',
          'admin'),
+    Case('idle-connections', '3000 connections a second that stay, each with a full table of header '
+         'fields', newcomers=True),
 )
 
 
@@ -170,7 +173,7 @@ def run(case, args, certificates, targets, attacks):
             attacks.put_first(caller.pid)
             time.sleep(attacks.LEAD_SECONDS)
             newcomers = (Newcomers(ports['secured'], certificates.attacker)
-                         if case.port == 'secured' else None)
+                         if case.newcomers else None)
             attacker = attacks.start_attacker(case.name, ports[case.port], load_cpu, certificates,
                                               args)
             children.append(attacker)
