@@ -5,9 +5,10 @@
 Real gRPC at both ends; the ways take turns. For each cell a table goes to standard output as
 Markdown, progress to standard error. Ends with 1 if Levee is surely worse than a direct connection:
 if the whole 95% interval of the difference is below -0.1 points. Everything stays on 127.0.0.1 and is
-bounded in count and time. The cells with streams (e14, w2, w2b) and
-with restarts (w10, w11) are directly and through Levee alone. In those with a guard (w1 to w9) Envoy
-has its adaptive concurrency. A round of all cells takes about two hours and a half.
+bounded in count and time. The cells with streams (e14, w2, w2b), with a service that comes late (e7)
+and with restarts (w10, w11) are directly and through Levee alone. In those with a guard (w1 to w9) Envoy
+has its adaptive concurrency. Streams, guards, e1, e2, e3-twice, e4 and e7 to e16 have grpc-go at both
+ends, where it could be had. A round of all cells takes about three hours.
 """
 
 import argparse
@@ -23,7 +24,9 @@ import time
 
 import cells
 import guards
+import newcomers
 import restarts
+import retrying
 import streams
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -35,7 +38,7 @@ from processes import BenchError, Process, cpus, free_port, on_cpu
 
 LEAD_SECONDS = 0.7
 BAR = -0.001
-STREAMS = streams.CELLS + guards.CELLS
+STREAMS = streams.CELLS + guards.CELLS + retrying.CELLS + newcomers.CELLS
 ROUND_ROBIN = {'loadBalancingConfig': [{'round_robin': {}}]}
 RETRIES = {**contenders.RETRY_POLICY, 'maxAttempts': 4}
 
@@ -179,6 +182,18 @@ ADAPTIVE = """\
               enabled: {default_value: true, runtime_key: weather.adaptive}"""
 
 
+def envoy_text(cell, part, listen, address):
+    """Envoy's configuration for a part of a cell with streams, and the contender that it is for."""
+    contender = contenders.envoy('Envoy', proxies.find_envoy(), ADAPTIVE if cell.limiters else '')
+    if part.attempt_ms:
+        contender = contender._replace(values=contender.timeouts)
+    text = config_text(contender, listen, [address.rpartition(':')[2]])
+    for before, after, wanted in (('num_retries: 2', f'num_retries: {part.attempts - 1}', part.attempts),
+                                  ('0.25s', f'{part.attempt_ms / 1000}s', part.attempt_ms)):
+        text = text.replace(before, after) if wanted else text
+    return contender, text
+
+
 def run_streams(cell, args):
     """Returns the calls as streams.run has them."""
     with tempfile.TemporaryDirectory(prefix='levee-weather-') as scratch:
@@ -186,10 +201,10 @@ def run_streams(cell, args):
         descriptors.write(described)
 
         def start(name, command, text, listen):
-            path = pathlib.Path(scratch) / 'config.yaml'
-            path.write_text(text, encoding='utf-8')
-            words = [str(word).replace('@CONFIG@', str(path)) for word in command]
-            proxy = Process(name, words, cpus()[0], scratch)
+            folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+            (folder / 'config.yaml').write_text(text, encoding='utf-8')
+            words = [str(word).replace('@CONFIG@', str(folder / 'config.yaml')) for word in command]
+            proxy = Process(name, words, cpus()[0], folder)
             proxy.wait_until_ready(listen)
             return proxy, f'127.0.0.1:{listen}'
 
@@ -198,15 +213,18 @@ def run_streams(cell, args):
             text = streams.config_text(each_cell, part, listen, address, described)
             return start('Levee', (args.levee, 'run', '--config', '@CONFIG@'), text, listen)
 
-        def envoy(_cell, _part, address):
+        def envoy(each_cell, part, address):
             listen = free_port()
-            contender = contenders.envoy('Envoy', proxies.find_envoy(), ADAPTIVE)
-            text = config_text(contender, listen, [address.rpartition(':')[2]])
+            contender, text = envoy_text(each_cell, part, listen, address)
             return start('Envoy', contender.command, text, listen)
 
-        with_envoy = {'Envoy': envoy} if cell.limiters and proxies.find_envoy() else {}
-        return streams.run(cell, args.rounds, {'direct': None, **with_envoy, 'Levee': levee},
-                           args.helpers, on_cpu(cpus()[1]), tell)
+        found = {'direct': (None, '')}
+        if cell.retries:
+            found["gRPC's retries"] = None, json.dumps({'methodConfig': [{'name': [{}], 'retryPolicy': RETRIES}]})
+        if (cell.limiters or cell.retries) and proxies.find_envoy():
+            found['Envoy'] = envoy, ''
+        return streams.run(cell, args.rounds, {**found, 'Levee': (levee, '')}, args.helpers,
+                           on_cpu(cpus()[1]), tell)
 
 
 def tell(line):

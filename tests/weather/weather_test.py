@@ -3,6 +3,7 @@
 """What is computed from the weather, and the configurations of those in it; none is run."""
 
 import unittest
+from unittest import mock
 
 import yaml
 
@@ -66,8 +67,22 @@ class Configurations(unittest.TestCase):
                     config = yaml.safe_load(streams.config_text(cell, part, 1, '127.0.0.1:2', '/interop.pb'))
                     self.assertEqual(config['upstreams'], [
                         {'name': 'app', 'endpoints': ['127.0.0.1:2'],
-                         **({'descriptor_set': '/interop.pb'} if part.described else {})}])
-                    self.assertIn(next(iter(config['policies'][0].keys() - {'name'})), ('timeout', 'guard'))
+                         **({'descriptor_set': '/interop.pb'} if part.described else {}),
+                         **({'connect_wait': '10s'} if part.upstream else {})}])
+                    keys = config['policies'][0].keys() - {'name'}
+                    self.assertLessEqual(keys, {'timeout', 'guard', 'retry'})
+
+    def test_all_proxies_make_as_many_attempts_as_a_part_says_and_give_them_up_alike(self):
+        cell = streams.Cell('some', 'Some', streams.EGRESS, ())
+        part = streams.Part(streams.UNARY, attempts=4, attempt_ms=200)
+        levee = yaml.safe_load(streams.config_text(cell, part, 1, '127.0.0.1:2', ''))['policies'][0]['retry']
+        self.assertEqual((levee['max_attempts'], levee['attempt_timeout']), (4, '200ms'))
+        with mock.patch.object(weather.proxies, 'find_envoy', return_value='envoy'):
+            _, text = weather.envoy_text(cell, part, 1, '127.0.0.1:2')
+        manager = yaml.safe_load(text)['static_resources']['listeners'][0]['filter_chains'][0]['filters'][0]
+        route = manager['typed_config']['route_config']['virtual_hosts'][0]['routes'][0]['route']
+        self.assertEqual((route['retry_policy']['num_retries'], route['retry_policy']['per_try_timeout']),
+                         (3, '0.2s'))
 
 
 HELD = streams.held('output', 'some streams', 10, 0, 1000)
@@ -89,20 +104,48 @@ class Streams(unittest.TestCase):
     def test_only_calls_that_begin_late_enough_count(self):
         part = TIMED_OUT._replace(after=3, ends=streams.OK)
         ended = [(0, at, 5, 'OK') for at in (100, 102.9, 103, 104)]
-        self.assertEqual([each.at for each in streams.judged(part, part.calls, False, ended)], [103, 104])
+        self.assertEqual([each.at for each in streams.judged(part, part.calls, 0, False, ended)], [103, 104])
 
     def test_what_a_policy_asks_of_levee_is_asked_of_no_other_way(self):
         ended = [(0, 1, 1000, 'DEADLINE_EXCEEDED')]
         for way, good in (('Levee', True), ('Envoy', False), ('direct', False)):
-            judged = streams.judged(TIMED_OUT, TIMED_OUT.calls, way == 'Levee', ended)
+            judged = streams.judged(TIMED_OUT, TIMED_OUT.calls, 0, way == 'Levee', ended)
             self.assertEqual([each.good for each in judged], [good], way)
 
-    def test_a_held_stream_is_good_if_it_lived_to_the_end_and_a_poll_that_the_end_met_says_nothing(self):
-        ended = [(0, 1, 5, 'OPEN'), (0, 1, 5, 'OK'), (0, 1, 5, 'UNAVAILABLE')]
-        self.assertEqual([each.good for each in streams.judged(TIMED_OUT, HELD, True, ended)],
+    def test_what_a_part_asks_is_asked_of_the_calls_that_meet_its_fault_alone(self):
+        part = TIMED_OUT._replace(calls=streams.UNARY._replace(tries=2, tries_every=31))
+        ended = [(1, 1, 1000, 'DEADLINE_EXCEEDED'), (1, 1, 5, 'OK')]
+        self.assertEqual([each.good for each in streams.judged(part, part.calls, 1, True, ended)], [False, True])
+
+    def test_where_a_failure_is_right_it_is_asked_of_all(self):
+        part = streams.Part(streams.UNARY, ends=('UNAVAILABLE', 0, 100), alike=True)
+        ended = [(0, 1, 5, 'UNAVAILABLE'), (0, 1, 200, 'UNAVAILABLE'), (0, 1, 5, 'OK')]
+        self.assertEqual([each.good for each in streams.judged(part, part.calls, 0, False, ended)],
                          [True, False, False])
-        polls = streams.held('poll', 'polls', 10)
-        self.assertEqual([each.good for each in streams.judged(TIMED_OUT, polls, True, ended)], [True, False])
+
+    def test_a_held_stream_is_good_if_it_lived_to_the_end_and_a_poll_that_the_end_met_says_nothing(self):
+        def judged(held):
+            part = TIMED_OUT._replace(held=held)
+            ended = [(0, 1, 5, 'OPEN'), (0, 1, 5, 'OK'), (0, 1, 5, 'UNAVAILABLE')]
+            return [each.good for each in streams.judged(part, held, 0, True, ended)]
+
+        self.assertEqual(judged(HELD), [True, False, False])
+        self.assertEqual(judged(streams.held('poll', 'polls', 10)), [True, False])
+
+    def test_each_fault_of_a_lane_has_a_row_and_so_have_the_calls_between(self):
+        lane = streams.UNARY._replace(text='calls', faults=((1, 2), (3, 4)))
+        self.assertEqual(lane.rows(), ['calls: fault 1', 'calls: fault 2', 'the calls between'])
+        part = streams.Part(streams.UNARY, HELD, beside=lane, text='notes')
+        self.assertEqual(streams.rows_of(part), [
+            'some streams, notes', 'unary calls of 5 ms beside them', *lane.rows()])
+        self.assertEqual(list(streams.starts(part.lanes())), [(HELD, 0), (streams.UNARY, 1), (lane, 2)])
+
+    def test_what_only_one_library_does_is_left_out_without_it(self):
+        cell = streams.Cell('some', 'Some', {}, tuple(streams.Part(lane) for lane in (
+            streams.UNARY, streams.UNARY._replace(tries=1), streams.UNARY._replace(head=1000))))
+        for there, count in ((True, 3), (False, 1)):
+            with mock.patch.object(streams.pathlib.Path, 'is_file', return_value=there):
+                self.assertEqual(len(streams.parts_of(cell)), count)
 
     def test_levee_is_worse_if_any_part_surely_is(self):
         def results(*levee):
