@@ -133,6 +133,8 @@ CASES = (
          '368 calls/s for a service that can do 400/s, works on calls whose callers have gone, and '
          'has no bound on its line. A call has 1 s; a proxy gives up an attempt after 250 ms and '
          'retries it; without a proxy a call has 250 ms.', slots_down=0.5, fault=2, **NEARLY_FULL),
+    Case('cut-fleet', 'The same from 30 sidecars', 'The same service and calls.', slots_down=0.5, fault=2,
+         **{**NEARLY_FULL, 'sidecars': 30}),
     Case('dip', 'A busy service has 85% of its capacity for 10 s', 'The same service and calls.',
          slots_down=0.15, fault=10, **NEARLY_FULL),
 )

@@ -11,6 +11,7 @@ class Cell(NamedTuple):
     instances: int
     bad: int  # The first ones are bad, from `calm` on for `fault`.
     stops: bool  # They stand still, in place of answering UNAVAILABLE at once.
+    vanish: bool = False  # They lose their power: their packets are lost, and so are those to them.
     failing: float = 1  # The share of the calls that they answer so.
     per_second: float = 30
     calm: float = 5  # Here and below: seconds.
@@ -18,6 +19,7 @@ class Cell(NamedTuple):
     after: float = 15
     deadline_ms: int = 2000
     learnt: float = 2  # The figure of `later` begins so long after the fault has.
+    sidecars: int = 1  # Each has a caller of its own, and its part of the calls.
 
     def seconds(self):
         return self.calm + self.fault + self.after
@@ -27,6 +29,12 @@ def rollout(bad, instances, per_second, **more):
     return Cell(f'e18-{bad}-of-{instances}-{per_second}',
                 f'{bad} of {instances} instances answer UNAVAILABLE at once, {per_second} calls/s',
                 instances, bad, False, per_second=per_second, **more)
+
+
+def dark(bad, instances, per_second, fault):
+    return Cell(f'e5-{bad}-of-{instances}-{fault:g}',
+                f'{bad} of {instances} instances lose their power, {per_second} calls/s', instances, bad, False,
+                True, per_second=per_second, fault=fault, learnt=1.5)
 
 
 CELLS = (
@@ -42,6 +50,12 @@ CELLS = (
     Cell('e15b', '30% of 10 calls/s fail', 1, 1, False, 0.3, 10, fault=300, deadline_ms=1000),
     Cell('e6', '1 of 3 instances takes calls and answers none, 30 calls/s', 3, 1, True,
          learnt=3),
+    Cell('e6-30', '1 of 3 instances takes calls and answers none, 30 sidecars of 1 call/s', 3, 1, True,
+         learnt=3, sidecars=30),
+    *(Cell(f'e17-{per_second}-{instances}', f'Nothing is wrong: {per_second} calls/s to {instances} endpoints',
+           instances, 0, False, per_second=per_second) for per_second, instances in (
+               (1, 1), (100, 1), (100, 20), (2000, 1))),
+    dark(1, 2, 60, 20), dark(1, 3, 100, 20), dark(1, 2, 60, 1.2), dark(1, 2, 60, 3),
 )
 
 

@@ -27,21 +27,44 @@ def load(share, **more):
     return Part(lane._replace(deadline_ms=1000), slots=SLOTS, **more)
 
 
+def spread(name, share, mean_ms, slots, delays_ms, **more):
+    """Calls whose times vary, at a share of what the service can do."""
+    callers = round(share * slots / mean_ms * EVERY_MS)
+    lane = unary(f'{share:g} x of what {slots} slots can do', callers, mean_ms, 20, EVERY_MS,
+                 apart_ms=EVERY_MS / callers, open=True, spread=name)
+    return Part(lane._replace(delays_ms=delays_ms, deadline_ms=1000), slots=slots, **more)
+
+
+def heavy(share, **more):
+    return spread('bimodal', share, 0.95 * 5 + 0.05 * 200, 4, (5, 200), **more)
+
+
 CELLS = (
     Cell('w1', 'A dependency gets slow, and nothing waits inside of the service', GUARD, (
         Part(unary('40 callers whose calls of 10 ms take 300 ms', 40, 10, 25, slower=(5, 25, 30)), after=13,
              text='after 8 s'),
         slow(2, 3), slow(3, 3), slow(10, 5),
     ), limiters=True),
+    Cell('w1b', 'Calls of 5 ms, of which one in twenty takes 200 ms', GUARD, tuple(
+        heavy(share, after=3) for share in (0.9, 1.5, 3, 10)), limiters=True),
+    Cell('w1c', 'Calls of 80 ms on average, spread exponentially, from the first second on', GUARD, (
+        spread('exponential', 0.9, 80, 16, (80,)),), limiters=True),
     Cell('w3', 'A guard that has just begun, before an application that has room', GUARD, (
         Part(unary('30 calls/s of 1.5 s', 45, 1500, 20, 1500, apart_ms=33)),
         Part(unary('100 calls/s of 300 ms', 30, 300, 20, 300, apart_ms=10)),
+        *(Part(unary(f'{callers} callers of 1 s, 60 slots', callers, 1000, 20)._replace(deadline_ms=5000),
+               slots=60, after=3, text='from second 3 on') for callers in (50, 120)),
     ), limiters=True),
     Cell('w4', 'Long polls behind a guard, and unary calls beside them', GUARD, (
         Part(Lane('unary', 'unary calls of 5 ms', 10, (5,), 20, 100, deadline_ms=2000),
              held('poll', '60 polls of 5 s', 60)._replace(every_ms=0, apart_ms=5, poll_seconds=5), after=3),
     ), limiters=True),
+    Cell('w5', 'A limit of 20 before a service of 4 slots, from second 3 on', GUARD, (
+        spread('', 3, WORK_MS, 4, (WORK_MS,), after=3),), limiters=True),
     Cell('w6', 'Below the capacity', GUARD, (load(0.5), load(0.9)), limiters=True),
+    Cell('w6-spread', 'Below the capacity, with times that are spread exponentially', GUARD, tuple(
+        spread('exponential', share, 20, slots, (20,), after=2)
+        for share, slots in ((0.5, 8), (0.9, 4), (0.9, 8), (0.9, 16))), limiters=True),
     Cell('w7', 'The application stops for 300 ms at half of its load', GUARD, (load(0.5, stop=(6, 0.3)),),
          limiters=True),
     Cell('w9', 'Above the capacity; directly nearly all calls are late', GUARD,

@@ -31,6 +31,9 @@ def busy(text, **more):
     return Lane('unary', text, 50, (5,), 30, 1000, apart_ms=20, deadline_ms=5000, open=True, pool=64, **more)
 
 
+# A wait ends 1.1 s after the first failure, and 2 s after a connection was lost.
+HEALTHY = busy('to the healthy one', faults=((4, 6.2),), apart=True)
+
 CELLS = (
     Cell('e1', 'A lone caller, once a second, and every 31st call meets a fault; good through Levee: OK within '
          'its backoffs and 100 ms, its last attempt within 1.2 s', EGRESS, tuple(
@@ -48,8 +51,8 @@ CELLS = (
         Part(Lane('unary', '50 calls/s', 50, (), 400, 1000, apart_ms=20, deadline_ms=2000, open=True),
              refused=0.3),
     ), retries=True, quiet=True),
-    Cell('e16', '64 threads make 50 calls/s to a dead service and 50 to a healthy one', EGRESS, (
-        Part(busy('to one that answers UNAVAILABLE for 20 s', faults=((5, 25),)), beside=busy('to the healthy one')),
-        Part(busy('to one whose process ends after 4 s'), beside=busy('to the healthy one'), service='gone'),
+    Cell('e16', '64 threads make 50 calls/s to a service that dies after 4 s and 50 to a healthy one', EGRESS, (
+        Part(busy('to one that answers UNAVAILABLE for 20 s', faults=((4, 24),)), beside=HEALTHY),
+        Part(busy('to one whose process ends'), beside=HEALTHY, service='gone'),
     ), retries=True, quiet=True),
 )

@@ -51,6 +51,7 @@ class Lane(NamedTuple):
     tries_every: int = 0
     hang: bool = False  # They are not answered.
     faults: tuple = ()  # From one second to another all calls fail, of each of these pairs.
+    apart: bool = False  # They do not fail, but have rows of their own all the same.
     head: int = 0  # Bytes of a header of the answer.
     trailer: int = 0
     pool: int = 0  # All lanes of a process have so many threads; a call waits until it has one.
@@ -60,16 +61,18 @@ class Lane(NamedTuple):
         """Returns a name for each of the rows that its calls have in the table."""
         if self.tries:
             return [self.text, 'the calls between']
-        numbers = range(1, len(self.faults) + 1)
-        return [f'{self.text}: fault {number}' for number in numbers] + [
-            'the calls between' if self.faults else self.text]
+        if not self.faults:
+            return [self.text]
+        word = '' if self.apart else 'fault, '
+        return [f'{self.text}: {word}second {begin:g} to {end:g}' for begin, end in self.faults] + [
+            'the calls between']
 
     def is_plain(self):
         """Whether gRPC for Python makes such calls, too."""
         return self._replace(**{name: Lane._field_defaults[name] for name in GO_ONLY}) == self
 
 
-GO_ONLY = ('spread', 'tries', 'tries_every', 'hang', 'faults', 'head', 'trailer', 'pool', 'wait')
+GO_ONLY = ('spread', 'tries', 'tries_every', 'hang', 'faults', 'apart', 'head', 'trailer', 'pool', 'wait')
 
 
 class Part(NamedTuple):

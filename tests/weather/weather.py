@@ -12,10 +12,13 @@ ends, where it could be had. A round of all cells takes about three hours.
 """
 
 import argparse
+import collections
+import contextlib
 import json
 import os
 import pathlib
 import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -30,11 +33,12 @@ import retrying
 import streams
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path += [str(ROOT / 'tests/bench'), str(ROOT / 'tests/interop'), str(ROOT / 'tests/storms')]
+sys.path += [str(ROOT / 'tests' / each) for each in ('bench', 'capture', 'interop', 'storms')]
 import contenders
 import descriptors
+import network
 import proxies
-from processes import BenchError, Process, cpus, free_port, on_cpu
+from processes import BenchError, Process, cpu_nanoseconds, cpus, free_port, on_cpu
 
 LEAD_SECONDS = 0.7
 BAR = -0.001
@@ -47,7 +51,7 @@ class Instance:
     """One storm_service."""
 
     def __init__(self, cell, bad, helpers):
-        failing = cell.failing if bad and not cell.stops else 0
+        failing = cell.failing if bad and not cell.stops and not cell.vanish else 0
         self._child = subprocess.Popen(
             [f'{helpers}/storm_service', '--failing', str(failing), '--calm', str(cell.calm),
              '--fault', str(cell.fault), '--after', str(cell.after)], stdin=subprocess.PIPE,
@@ -81,6 +85,13 @@ def ways(levee):
     return found, missing
 
 
+def nghttpx(helpers):
+    """A proxy that does nothing to calls, to compare the cost with."""
+    peer = proxies.peers(helpers)['nghttpx']
+    return contenders.Contender('nghttpx', command=(proxies.program(peer), *peer.command[1:]),
+                                template=peer.template)
+
+
 def config_text(contender, listen, ports):
     """The contender's configuration, with an endpoint for each port."""
     text = contender.template.read_text(encoding='utf-8')
@@ -98,71 +109,110 @@ def client(cell, retries, ports, start, seed, helpers):
     address = 'ipv4:' + ','.join(f'127.0.0.1:{port}' for port in ports)
     return subprocess.Popen(
         [f'{helpers}/storm_client', '--address', address, '--seed', str(seed), '--start', str(start),
-         '--per-second', str(cell.per_second), '--seconds', str(cell.seconds()),
+         '--per-second', str(cell.per_second / cell.sidecars), '--seconds', str(cell.seconds()),
          '--deadline-ms', str(cell.deadline_ms), '--service-config', config],
         stdout=subprocess.PIPE, text=True, preexec_fn=on_cpu(cpus()[1]))
 
 
-def stand_still(instances, cell, start):
-    """Stops the bad instances for the time of the fault."""
-    for at, number in ((cell.calm, signal.SIGSTOP), (cell.calm + cell.fault, signal.SIGCONT)):
-        time.sleep(max(0, start / 1e9 + at - time.monotonic()))
-        for instance in instances[:cell.bad]:
-            instance.signal(number)
+def start_proxy(contender, ports, scratch):
+    """Returns it with its port."""
+    listen, folder = free_port(), pathlib.Path(tempfile.mkdtemp(dir=scratch))
+    text = proxies.fill(config_text(contender, listen, ports), {'SCRATCH': folder})
+    (folder / 'config.yaml').write_text(text, encoding='utf-8')
+    command = [word.replace('@CONFIG@', str(folder / 'config.yaml')) for word in contender.command]
+    proxy = Process(contender.name, command, cpus()[0], folder)
+    proxy.wait_until_ready(listen)
+    return proxy, listen
+
+
+def wait_until(start, seconds):
+    time.sleep(max(0, start / 1e9 + seconds - time.monotonic()))
+
+
+def break_down(cell, instances, start, host):
+    """Stops the bad instances, or their packets, for the time of the fault."""
+    bad = instances[:cell.bad]
+    wait_until(start, cell.calm)
+    for instance in bad:
+        if cell.vanish:
+            host.must('nft', f'add rule inet dark packets tcp sport {instance.port} drop; '
+                             f'add rule inet dark packets tcp dport {instance.port} drop')
+        else:
+            instance.signal(signal.SIGSTOP)
+    wait_until(start, cell.calm + cell.fault)
+    if cell.vanish:
+        host.must('nft', 'flush chain inet dark packets')
+    for instance in bad:
+        instance.signal(signal.SIGCONT)
+
+
+@contextlib.contextmanager
+def place(cell):
+    """Where packets are to be lost, all is in a network of its own, which has nothing but a loopback."""
+    if not cell.vanish:
+        yield None
+        return
+    host = network.Host()
+    try:
+        host.must('ip', 'link', 'set', 'lo', 'up')
+        host.must('nft', 'add table inet dark; add chain inet dark packets { type filter hook input priority 0; }')
+        with host.inside():
+            yield host
+    finally:
+        host.close()
 
 
 def run(way, cell, seed, helpers):
-    """Returns the calls, as cells.Ended."""
+    """Returns the calls, as cells.Ended, and the nanoseconds of CPU that the proxies used for them."""
     retries, contender = way
-    instances, proxy, caller = [], None, None
-    with tempfile.TemporaryDirectory(prefix='levee-weather-') as scratch:
-        try:
-            for number in range(cell.instances):
-                instances.append(Instance(cell, number < cell.bad, helpers))
-            ports = [instance.port for instance in instances]
-            if contender:
-                listen, path = free_port(), pathlib.Path(scratch) / 'config.yaml'
-                path.write_text(config_text(contender, listen, ports), encoding='utf-8')
-                command = [word.replace('@CONFIG@', str(path)) for word in contender.command]
-                proxy = Process(contender.name, command, cpus()[0], scratch)
-                proxy.wait_until_ready(listen)
-                ports = [listen]
-            start = time.monotonic_ns() + int(LEAD_SECONDS * 1e9)
-            for instance in instances:
-                instance.begin(start)
-            caller = client(cell, retries, ports, start, seed, helpers)
-            if cell.stops:
-                stand_still(instances, cell, start)
-            return [cells.Ended(int(at) / 1000, good == '1', int(took) / 1000)
-                    for at, good, took in map(str.split, caller.communicate()[0].splitlines())]
-        finally:
-            if caller:
-                caller.kill()
-                caller.wait()
-            if proxy:
-                proxy.stop()
-            for instance in instances:
-                instance.end()
+    pids = []
+    with contextlib.ExitStack() as kept:
+        host = kept.enter_context(place(cell))
+        scratch = kept.enter_context(tempfile.TemporaryDirectory(prefix='levee-weather-'))
+        instances, callers = [], []
+        for number in range(cell.instances):
+            instances.append(Instance(cell, number < cell.bad, helpers))
+            kept.callback(instances[-1].end)
+        targets = [[instance.port for instance in instances]] * cell.sidecars
+        if contender:
+            for number, ports in enumerate(targets):
+                proxy, listen = start_proxy(contender, ports, scratch)
+                kept.callback(proxy.stop)
+                targets[number] = [listen]
+                pids += proxy.tree()
+        used = cpu_nanoseconds(pids)
+        start = time.monotonic_ns() + int(LEAD_SECONDS * 1e9)
+        for instance in instances:
+            instance.begin(start)
+        for number, ports in enumerate(targets):
+            callers.append(client(cell, retries, ports, start, 100 * seed + number, helpers))
+            kept.callback(lambda child=callers[-1]: (child.kill(), child.wait()))
+        if cell.stops or cell.vanish:
+            break_down(cell, instances, start, host)
+        ended = [cells.Ended(int(at) / 1000, good == '1', int(took) / 1000) for caller in callers
+                 for at, good, took in map(str.split, caller.communicate()[0].splitlines())]
+        return ended, cpu_nanoseconds(pids) - used
 
 
-def row(cell, name, calls, direct):
+def row(cell, name, calls, direct, cpu):
     end = cell.calm + cell.fault
     whole = cells.share(calls, cell.calm, end)
     later = cells.share(calls, cell.calm + cell.learnt, end)
     low, high = cells.difference(whole, cells.share(direct, cell.calm, end))
     took = [call for call in calls if cell.calm <= call.at < end]
+    per_call = f'{cpu / 1000 / len(calls):.0f} us' if cpu else ''
     return (f'| {name} | {whole.calls} | {100 * whole.value():.2f}% | {100 * low:+.2f} to '
             f'{100 * high:+.2f} | {100 * later.value():.2f}% | {cells.percentile(took, 0.5):.1f} ms | '
-            f'{cells.percentile(took, 0.99):.1f} ms |')
+            f'{cells.percentile(took, 0.99):.1f} ms | {per_call} |')
 
 
-def table(cell, results):
-    """Markdown of {way: calls}."""
+def table(cell, results, cpu):
+    """Markdown of {way: calls}; `cpu` has the nanoseconds that the proxies used."""
     return '\n'.join([
         f'## {cell.name}', '', f'{cell.text}, for {cell.fault:g} s.', '',
-        f'| | calls | good | points above direct | good after {cell.learnt:g} s | p50 | p99 |',
-        '|---|---:|---:|---:|---:|---:|---:|',
-        *(row(cell, name, calls, results['direct']) for name, calls in results.items())]) + '\n'
+        f'| | calls | good | points above direct | good after {cell.learnt:g} s | p50 | p99 | CPU a call |',
+        '|---|---:|---:|---:|---:|---:|---:|---:|',
+        *(row(cell, name, calls, results['direct'], cpu[name]) for name, calls in results.items())]) + '\n'
 
 
 def is_worse(cell, results):
@@ -255,12 +305,20 @@ def main(words):
           f'{len(set(cpus()))} CPUs, {args.rounds} rounds.\n')
     worse = []
     for cell in (each for each in cells.CELLS if each.name in args.cells):
-        results = {name: [] for name in found}
+        if cell.vanish and (os.geteuid() or not shutil.which('nft') or not shutil.which('ip')):
+            tell(f'{cell.name} is left out: it needs root, nft and ip')
+            continue
+        ways_here = {name: way for name, way in found.items() if cell.bad or name != 'gRPC\'s retries'}
+        if not cell.bad:
+            ways_here['nghttpx'] = None, nghttpx(args.helpers)
+        results, cpu = {name: [] for name in ways_here}, collections.Counter()
         for seed in range(args.rounds):
-            for name, way in found.items():
+            for name, way in ways_here.items():
                 tell(f'{cell.name}: {name}')
-                results[name] += run(way, cell, seed, args.helpers)
-        print(table(cell, results), flush=True)
+                calls, used = run(way, cell, seed, args.helpers)
+                results[name] += calls
+                cpu[name] += used
+        print(table(cell, results, cpu), flush=True)
         if is_worse(cell, results):
             worse.append(cell.name)
     for cell in (each for each in STREAMS if each.name in args.cells and not without_streams):

@@ -40,9 +40,10 @@ class Figures(unittest.TestCase):
         self.assertFalse(weather.is_worse(CELL, {'direct': calls(0.8), 'Levee': calls(0.9)}))
 
     def test_the_table_has_a_row_for_each_way(self):
-        text = weather.table(CELL, {'direct': calls(0.5), 'Levee': calls(1)})
+        text = weather.table(CELL, {'direct': calls(0.5), 'Levee': calls(1)}, {'direct': 0, 'Levee': 7_000_000})
         self.assertIn('| direct | 1000 | 50.00% | ', text)
         self.assertIn('| Levee | 1000 | 100.00% | ', text)
+        self.assertIn('| 5.0 ms | 7 us |', text)
 
 
 class Configurations(unittest.TestCase):
@@ -134,7 +135,7 @@ class Streams(unittest.TestCase):
 
     def test_each_fault_of_a_lane_has_a_row_and_so_have_the_calls_between(self):
         lane = streams.UNARY._replace(text='calls', faults=((1, 2), (3, 4)))
-        self.assertEqual(lane.rows(), ['calls: fault 1', 'calls: fault 2', 'the calls between'])
+        self.assertEqual(lane.rows(), ['calls: fault, second 1 to 2', 'calls: fault, second 3 to 4', 'the calls between'])
         part = streams.Part(streams.UNARY, HELD, beside=lane, text='notes')
         self.assertEqual(streams.rows_of(part), [
             'some streams, notes', 'unary calls of 5 ms beside them', *lane.rows()])

@@ -44,6 +44,7 @@ type lane struct {
 	Faults     [][2]float64 `json:"faults"`
 	Head       int          `json:"head"`
 	Trailer    int          `json:"trailer"`
+	Apart      bool         `json:"apart"`
 	Pool       int          `json:"pool"`
 	Wait       bool         `json:"wait"`
 
@@ -95,6 +96,9 @@ func (l *lane) fate(caller, call int, at time.Time) (int, []string) {
 	for i, fault := range l.Faults {
 		passed := at.Sub(l.begin).Seconds()
 		if fault[0] <= passed && passed < fault[1] {
+			if l.Apart {
+				return i, nil
+			}
 			until := l.begin.Add(milliseconds(1000 * fault[1])).UnixNano()
 			return i, []string{untilKey, strconv.FormatInt(until, 10)}
 		}
