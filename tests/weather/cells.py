@@ -53,7 +53,7 @@ CELLS = (
     Cell('e6-30', '1 of 3 instances takes calls and answers none, 30 sidecars of 1 call/s', 3, 1, True,
          learnt=3, sidecars=30),
     *(Cell(f'e17-{per_second}-{instances}', f'Nothing is wrong: {per_second} calls/s to {instances} endpoints',
-           instances, 0, False, per_second=per_second) for per_second, instances in (
+           instances, 0, False, per_second=per_second, fault=30, after=1) for per_second, instances in (
                (1, 1), (100, 1), (100, 20), (2000, 1))),
     dark(1, 2, 60, 20), dark(1, 3, 100, 20), dark(1, 2, 60, 1.2), dark(1, 2, 60, 3),
 )

@@ -52,15 +52,16 @@ CELLS = (
     Cell('w3', 'A guard that has just begun, before an application that has room', GUARD, (
         Part(unary('30 calls/s of 1.5 s', 45, 1500, 20, 1500, apart_ms=33)),
         Part(unary('100 calls/s of 300 ms', 30, 300, 20, 300, apart_ms=10)),
-        *(Part(unary(f'{callers} callers of 1 s, 60 slots', callers, 1000, 20)._replace(deadline_ms=5000),
+        *(Part(unary(f'{callers} callers of 1 s, 60 slots', callers, 1000, 20, 1000)._replace(deadline_ms=5000),
                slots=60, after=3, text='from second 3 on') for callers in (50, 120)),
     ), limiters=True),
     Cell('w4', 'Long polls behind a guard, and unary calls beside them', GUARD, (
         Part(Lane('unary', 'unary calls of 5 ms', 10, (5,), 20, 100, deadline_ms=2000),
-             held('poll', '60 polls of 5 s', 60)._replace(every_ms=0, apart_ms=5, poll_seconds=5), after=3),
+             held('poll', '60 polls of 5 s', 60)._replace(apart_ms=5, poll_seconds=5), after=3),
     ), limiters=True),
-    Cell('w5', 'A limit of 20 before a service of 4 slots, from second 3 on', GUARD, (
-        spread('', 3, WORK_MS, 4, (WORK_MS,), after=3),), limiters=True),
+    Cell('w5', 'A limit of 20 before a service of 4 slots, from second 3 on', GUARD, tuple(
+        spread('', 3, work_ms, 4, (work_ms,), after=3, text=f'{work_ms} ms a call')
+        for work_ms in (10, WORK_MS)), limiters=True),
     Cell('w6', 'Below the capacity', GUARD, (load(0.5), load(0.9)), limiters=True),
     Cell('w6-spread', 'Below the capacity, with times that are spread exponentially', GUARD, tuple(
         spread('exponential', share, 20, slots, (20,), after=2)

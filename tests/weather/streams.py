@@ -56,11 +56,14 @@ class Lane(NamedTuple):
     trailer: int = 0
     pool: int = 0  # All lanes of a process have so many threads; a call waits until it has one.
     wait: bool = False  # gRPC waits for a connection.
+    endpoints: int = 0  # There are so many, and each has a row.
 
     def rows(self):
         """Returns a name for each of the rows that its calls have in the table."""
         if self.tries:
             return [self.text, 'the calls between']
+        if self.endpoints:
+            return [f'{self.text}, at endpoint {number}' for number in range(self.endpoints)]
         if not self.faults:
             return [self.text]
         word = '' if self.apart else 'fault, '
@@ -72,7 +75,7 @@ class Lane(NamedTuple):
         return self._replace(**{name: Lane._field_defaults[name] for name in GO_ONLY}) == self
 
 
-GO_ONLY = ('spread', 'tries', 'tries_every', 'hang', 'faults', 'apart', 'head', 'trailer', 'pool', 'wait')
+GO_ONLY = ('spread', 'tries', 'tries_every', 'hang', 'faults', 'apart', 'head', 'trailer', 'pool', 'wait', 'endpoints')
 
 
 class Part(NamedTuple):
@@ -124,7 +127,20 @@ GUARD = {'DIRECTION': 'inbound', 'POLICY': 'guard: {}'}
 EGRESS = {'DIRECTION': 'egress', 'POLICY': ''}
 QUIET = Lane('output', 'quiet for 3 s', 10, (3000, 0))
 
+ENDPOINTS = Lane('unary', 'calls of 1 ms', 50, (1,), 20, 1000, apart_ms=20, deadline_ms=2000, open=True, endpoints=2)
+
+
+def busy_endpoint(text, polls, seconds, **more):
+    poll = held('poll', text, polls)._replace(every_ms=0, poll_seconds=seconds)
+    return Part(ENDPOINTS._replace(**more), poll)
+
+
 CELLS = (
+    Cell('e5c', 'Calls that only take long, at one of two endpoints', EGRESS, (
+        busy_endpoint('one poll of 30 s, beside 50 calls/s', 1, 30),
+        busy_endpoint('one poll of 30 s, beside 1000 calls/s', 1, 30, callers=250, every_ms=250, apart_ms=1),
+        busy_endpoint('10 polls of 5 s, beside 50 calls/s', 10, 5),
+    ), retries=True),
     Cell('e14', 'Streams and a policy with a timeout of 1 s', TIMEOUT, (
         Part(Lane('output', 'a message every 200 ms for 5 s', 10, (200,) * 25)),
         Part(Lane('output', 'quiet for 4 s after the first message', 10, (0, 4000))),
@@ -167,7 +183,7 @@ def missing(helpers):
 def config_text(cell, part, listen, address, descriptors):
     more = f', descriptor_set: {descriptors}' if part.described else ''
     return proxies.fill((ROOT / 'tests/weather/streams.yaml.in').read_text(encoding='utf-8'), {
-        'DIRECTION': cell.values['DIRECTION'], 'LISTEN': listen, 'ENDPOINT': address,
+        'DIRECTION': cell.values['DIRECTION'], 'LISTEN': listen, 'ENDPOINT': address.replace('+', '", "'),
         'POLICY': cell.values['POLICY'] or policy(part), 'UPSTREAM': more + part.upstream})
 
 
@@ -208,12 +224,12 @@ class Peer:
         self._child.communicate()
 
 
-def service(part, helpers, prepare, port=''):
+def service(part, helpers, prepare, port='0', number=0):
     poll = part.held and part.held.method == 'poll'
     if part.refused:
         command = GO, 'refuse', part.refused
     elif GO.is_file():
-        command = GO, 'serve', part.held.poll_seconds if poll else 0, part.slots, port
+        command = GO, 'serve', part.held.poll_seconds if poll else 0, part.slots, port, number
     elif part.slots:
         command = PYTHON, '-B', CALLS, 'work', part.slots
     elif poll:
@@ -223,10 +239,10 @@ def service(part, helpers, prepare, port=''):
     return Peer(command, prepare)
 
 
-def callers(address, lanes, retries, prepare):
-    program = (GO,) if GO.is_file() else (PYTHON, '-B', CALLS)
-    return Peer((*program, 'call', address, json.dumps([lane._asdict() for lane in lanes]), retries),
-                prepare)
+def callers(address, lanes, config, prepare):
+    text = json.dumps([lane._asdict() for lane in lanes])
+    command = (GO, 'call', address, text, config) if GO.is_file() else (PYTHON, '-B', CALLS, 'call', address, text)
+    return Peer(command, prepare)
 
 
 def is_good(part, as_part, took, code):
@@ -245,8 +261,8 @@ class Bed(contextlib.ExitStack):
         self.callback(peer.end)
         return peer
 
-    def service(self, part, port=''):
-        return self.keep(service(part, self._helpers, self._prepare, port))
+    def service(self, part, **more):
+        return self.keep(service(part, self._helpers, self._prepare, **more))
 
     def later(self, seconds, act):
         """The thread lives as long as the block: what it starts would end with it."""
@@ -263,13 +279,16 @@ class Bed(contextlib.ExitStack):
         self.callback(over.set)
 
     def address(self, part):
-        """Returns where the part's service is or will be."""
+        """Returns where the part's service is or will be; of several endpoints with plus signs between."""
+        if part.calls.endpoints:
+            return '+'.join(self.service(part, number=number).line.rpartition(' ')[2]
+                            for number in range(part.calls.endpoints))
         if part.service == 'unknown':
             return 'dns:nobody.invalid:50051'
         if part.service in ('none', 'late'):
             port = free_port()
             if part.service == 'late':
-                self.later(LATE_SECONDS, lambda: self.service(part, port))
+                self.later(LATE_SECONDS, lambda: self.service(part, port=port))
             return f'127.0.0.1:{port}'
         started = self.service(part)
         if part.service == 'gone':
@@ -297,13 +316,13 @@ def parts_of(cell):
 def run_part(cell, part, way, how, helpers, prepare):
     """Returns the calls of each row, as lists of cells.Ended. `how` is what starts a proxy before an
     address, and returns it with its own address, or None; and gRPC's service config."""
-    proxy, retries = how
+    proxy, config = how
     lanes = part.lanes()
     groups = [lanes] if part.together or part.beside else [[lane] for lane in lanes]
     with Bed(helpers, prepare) as bed:
         parts = [part] + [part._replace(service='')] * bool(part.beside)
         address = ';'.join(bed.through(proxy, cell, each, bed.address(each)) for each in parts)
-        peers = [bed.keep(callers(address, group, retries, prepare)) for group in groups]
+        peers = [bed.keep(callers(address, group, config, prepare)) for group in groups]
         # Those that are measured end by themselves, and the held ones after them.
         ended = [list(peer.ended()) for peer in reversed(peers)]
     return [judged(part, lane, row - first, way == 'Levee', [call for call in calls if call[0] == row])

@@ -237,7 +237,7 @@ def envoy_text(cell, part, listen, address):
     contender = contenders.envoy('Envoy', proxies.find_envoy(), ADAPTIVE if cell.limiters else '')
     if part.attempt_ms:
         contender = contender._replace(values=contender.timeouts)
-    text = config_text(contender, listen, [address.rpartition(':')[2]])
+    text = config_text(contender, listen, [each.rpartition(':')[2] for each in address.split('+')])
     for before, after, wanted in (('num_retries: 2', f'num_retries: {part.attempts - 1}', part.attempts),
                                   ('0.25s', f'{part.attempt_ms / 1000}s', part.attempt_ms)):
         text = text.replace(before, after) if wanted else text
@@ -268,9 +268,10 @@ def run_streams(cell, args):
             contender, text = envoy_text(each_cell, part, listen, address)
             return start('Envoy', contender.command, text, listen)
 
-        found = {'direct': (None, '')}
+        found = {'direct': (None, json.dumps(ROUND_ROBIN))}
         if cell.retries:
-            found["gRPC's retries"] = None, json.dumps({'methodConfig': [{'name': [{}], 'retryPolicy': RETRIES}]})
+            method = {'name': [{}], 'retryPolicy': RETRIES}
+            found["gRPC's retries"] = None, json.dumps({**ROUND_ROBIN, 'methodConfig': [method]})
         if (cell.limiters or cell.retries) and proxies.find_envoy():
             found['Envoy'] = envoy, ''
         return streams.run(cell, args.rounds, {**found, 'Levee': (levee, '')}, args.helpers,

@@ -19,6 +19,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/resolver"
+	"google.golang.org/grpc/resolver/manual"
 	"google.golang.org/grpc/status"
 
 	"levee/interop/pb"
@@ -47,6 +49,7 @@ type lane struct {
 	Apart      bool         `json:"apart"`
 	Pool       int          `json:"pool"`
 	Wait       bool         `json:"wait"`
+	Endpoints  int          `json:"endpoints"`
 
 	channels []*grpc.ClientConn
 	row      int // of its first calls
@@ -78,7 +81,7 @@ func (l *lane) rows() int {
 	if l.Tries > 0 {
 		return 2
 	}
-	return len(l.Faults) + 1
+	return max(len(l.Faults), l.Endpoints-1) + 1
 }
 
 // Returns which of its rows a call belongs to, and the metadata that makes it fail.
@@ -185,10 +188,11 @@ func upload(ctx context.Context, stub pb.TestServiceClient, delays []float64) er
 	return err
 }
 
-func (l *lane) make(ctx context.Context, stub pb.TestServiceClient, delays []float64) error {
+func (l *lane) make(ctx context.Context, stub pb.TestServiceClient, delays []float64,
+	options ...grpc.CallOption) error {
 	switch l.Method {
 	case "unary":
-		_, err := stub.UnaryCall(ctx, asking(delays...), grpc.WaitForReady(l.Wait))
+		_, err := stub.UnaryCall(ctx, asking(delays...), append(options, grpc.WaitForReady(l.Wait))...)
 		return err
 	case "poll":
 		_, err := stub.EmptyCall(ctx, &pb.Empty{})
@@ -224,7 +228,12 @@ func (l *lane) one(caller, call int, at time.Time) {
 		ctx, cancel = context.WithTimeout(ctx, milliseconds(l.DeadlineMs))
 		defer cancel()
 	}
-	err := l.make(ctx, pb.NewTestServiceClient(l.channels[caller%len(l.channels)]), l.delays())
+	var head metadata.MD
+	stub := pb.NewTestServiceClient(l.channels[caller%len(l.channels)])
+	err := l.make(ctx, stub, l.delays(), grpc.Header(&head))
+	if l.Endpoints > 0 {
+		row = int(asked(head, endpointKey))
+	}
 	name := code.Code_name[int32(status.Code(err))]
 	if l.over.Err() != nil {
 		name = "OPEN"
@@ -274,6 +283,16 @@ func dial(address, config string) *grpc.ClientConn {
 	options := []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy()}
 	if config != "" {
 		options = append(options, grpc.WithDefaultServiceConfig(config))
+	}
+	if several := strings.Split(address, "+"); len(several) > 1 {
+		state := resolver.State{}
+		for _, each := range several {
+			state.Endpoints = append(state.Endpoints, resolver.Endpoint{Addresses: []resolver.Address{{Addr: each}}})
+		}
+		list := manual.NewBuilderWithScheme("list")
+		list.InitialState(state)
+		address = "list:///" + several[0]
+		options = append(options, grpc.WithResolvers(list))
 	}
 	channel, err := grpc.NewClient(address, options...)
 	check(err)

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ends of tests/weather with grpc-go.
 //
-//	weather serve POLL_SECONDS SLOTS [PORT]  serves interop.proto, and does to each call what its metadata
-//	                                         asks for; works on SLOTS calls at a time if that is not 0
+//	weather serve POLL_SECONDS SLOTS PORT NUMBER
+//	                                         serves interop.proto, and does to each call what its metadata
+//	                                         asks for; works on SLOTS calls at a time if that is not 0;
+//	                                         answers with its number as an endpoint
 //	weather refuse SHARE                     answers each call at once, and refuses a share of the streams
 //	weather call ADDRESSES LANES [CONFIG]    LANES is JSON, a list of streams.Lane as objects. The addresses
 //	                                         of a lane are separated by commas, those of the next lane
-//	                                         follow a semicolon, and each address has a channel. CONFIG is
-//	                                         gRPC's service config. Prints "open" when all that stay open
+//	                                         follow a semicolon, and each address has a channel; one that
+//	                                         has several joined by plus signs has one for all of them. CONFIG
+//	                                         is gRPC's service config. Prints "open" when all that stay open
 //	                                         have begun, and at the end a line for each call: its row, when
 //	                                         it began and how long it took in microseconds, and its code
 //
@@ -51,11 +54,7 @@ func main() {
 	words := append(os.Args[1:], "", "", "", "")
 	switch words[0] {
 	case "serve":
-		port := "0"
-		if words[3] != "" {
-			port = words[3]
-		}
-		serve(number(words[1]), int(number(words[2])), listen(port))
+		serve(number(words[1]), int(number(words[2])), words[4], listen(words[3]))
 	case "refuse":
 		refuse(number(words[1]), listen("0"))
 	case "call":

@@ -25,14 +25,17 @@ const (
 	untilKey   = "x-weather-until"   // Unix time in nanoseconds until which each of them fails
 	headKey    = "x-weather-head"    // bytes of a header that comes back
 	trailerKey = "x-weather-trailer" // bytes of a trailer that comes back
+	// In a header of the answer:
+	endpointKey = "x-weather-endpoint" // the number of the service
 )
 
 type service struct {
 	pb.UnimplementedTestServiceServer
-	poll  time.Duration
-	slots chan struct{} // nil: no bound
-	lock  sync.Mutex
-	tries map[string]int64 // by call
+	number string // of the endpoint that it is
+	poll   time.Duration
+	slots  chan struct{} // nil: no bound
+	lock   sync.Mutex
+	tries  map[string]int64 // by call
 }
 
 func asked(md metadata.MD, key string) int64 {
@@ -62,6 +65,7 @@ func (s *service) fails(md metadata.MD) bool {
 func (s *service) misbehave(ctx context.Context, request any, _ *grpc.UnaryServerInfo,
 	handler grpc.UnaryHandler) (any, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
+	check(grpc.SetHeader(ctx, metadata.Pairs(endpointKey, s.number)))
 	if size := asked(md, headKey); size > 0 {
 		check(grpc.SetHeader(ctx, metadata.Pairs(headKey, strings.Repeat("x", int(size)))))
 	}
@@ -142,8 +146,9 @@ func wait(ctx context.Context, delay time.Duration) error {
 	}
 }
 
-func serve(pollSeconds float64, slots int, listener net.Listener) {
-	s := &service{poll: time.Duration(pollSeconds * float64(time.Second)), tries: map[string]int64{}}
+func serve(pollSeconds float64, slots int, number string, listener net.Listener) {
+	s := &service{number: number, poll: time.Duration(pollSeconds * float64(time.Second)),
+		tries: map[string]int64{}}
 	if slots > 0 {
 		s.slots = make(chan struct{}, slots)
 	}
