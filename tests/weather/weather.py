@@ -27,6 +27,7 @@ import time
 
 import cells
 import guards
+import names
 import newcomers
 import restarts
 import retrying
@@ -285,12 +286,12 @@ def tell(line):
 def parse_arguments(words):
     parser = argparse.ArgumentParser(prog='tests/weather/run', description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = [cell.name for cell in cells.CELLS + STREAMS + restarts.CELLS]
+    every = [cell.name for cell in cells.CELLS + STREAMS + restarts.CELLS] + ['e19']
     parser.add_argument('--levee', type=pathlib.Path, default=ROOT / 'build/levee')
     parser.add_argument('--rounds', type=int, choices=range(1, 101), default=1,
                         help='of which the calls are added; default 1')
-    parser.add_argument('--cells', nargs='+', choices=names, default=names, metavar='CELL',
-                        help=f'of {", ".join(names)}; default all')
+    parser.add_argument('--cells', nargs='+', choices=every, default=every, metavar='CELL',
+                        help=f'of {", ".join(every)}; default all')
     parser.add_argument('--helpers', type=pathlib.Path, default=ROOT / 'build/tests',
                         help='where storm_service, storm_client and interop_server are')
     return parser.parse_args(words)
@@ -333,6 +334,14 @@ def main(words):
         print(restarts.table(cell, results), flush=True)
         if restarts.is_worse(results):
             worse.append(cell.name)
+    if 'e19' in args.cells and names.missing():
+        tell(names.missing())
+    elif 'e19' in args.cells:
+        tell('e19')
+        results = {'direct': names.run(None), 'Levee': names.run(args.levee.resolve())}
+        print(names.table(results), flush=True)
+        if names.is_worse(results):
+            worse.append('e19')
     if worse:
         tell(f'worse than directly: {", ".join(worse)}')
     return 1 if worse else 0

@@ -8,6 +8,7 @@ from unittest import mock
 import yaml
 
 import cells
+import names
 import restarts
 import streams
 import weather
@@ -182,6 +183,27 @@ class Restarts(unittest.TestCase):
         text = restarts.table(restarts.CELLS[0], self.results(guarded=3, without=1))
         self.assertIn('| gRPC, round robin, no retries | nothing | 1000 | 1 | 5.0 ms |  |', text)
         self.assertIn('| gRPC, round robin, no retries | guard | 1000 | 3 | 5.0 ms | 0.20 s |', text)
+
+
+class Names(unittest.TestCase):
+
+    QUERY = b'\1\2\1\0\0\1\0\0\0\0\0\0\4shop\4test\0\0%c\0\1'
+
+    def test_a_name_server_has_no_name_or_its_one_address(self):
+        before = names.answer(self.QUERY % 1, False)
+        self.assertEqual((before[:2], before[3] & 15, before[6:8]), (b'\1\2', 3, b'\0\0'))
+        after = names.answer(self.QUERY % 1, True)
+        self.assertEqual((after[3] & 15, after[6:8], after[-4:]), (0, b'\0\1', b'\x7f\0\0\1'))
+        no_six = names.answer(self.QUERY % 28, True)
+        self.assertEqual((no_six[3] & 15, no_six[6:8]), (0, b'\0\0'))
+
+    def test_levee_is_worse_if_it_is_late_or_asks_too_often(self):
+        def is_worse(first, asked):
+            return names.is_worse({'Levee': {'first': first, 'asked': asked, 'lost': 0}})
+
+        self.assertFalse(is_worse(1.4, 20))
+        self.assertTrue(is_worse(1.6, 20))
+        self.assertTrue(is_worse(0.1, 30))
 
 
 if __name__ == '__main__':
