@@ -97,7 +97,7 @@ class Part(NamedTuple):
     policy: str = ''  # more of Levee's
     upstream: str = ''  # more of Levee's
     refused: float = 0  # The share of the streams that the service refuses.
-    service: str = ''  # none: nothing listens there; unknown: a name; late: after 4 s; gone: until then
+    service: str = ''  # none: nothing listens there; unknown: a name; late: after 4 s; gone: for 4 s
 
     def lanes(self):
         return [lane for lane in (self.held, self.calls, self.beside) if lane]
@@ -256,6 +256,7 @@ class Bed(contextlib.ExitStack):
     def __init__(self, helpers, prepare):
         super().__init__()
         self._helpers, self._prepare = helpers, prepare
+        self.begins = []  # What is to be called when the callers have begun.
 
     def keep(self, peer):
         self.callback(peer.end)
@@ -292,9 +293,9 @@ class Bed(contextlib.ExitStack):
             return f'127.0.0.1:{port}'
         started = self.service(part)
         if part.service == 'gone':
-            self.later(LATE_SECONDS, started.end)
+            self.begins.append(lambda: self.later(LATE_SECONDS, started.end))
         if part.stop:
-            started.stand_still(*part.stop)
+            self.begins.append(lambda: started.stand_still(*part.stop))
         return started.line.rpartition(' ')[2]
 
     def through(self, proxy, cell, part, address):
@@ -323,6 +324,8 @@ def run_part(cell, part, way, how, helpers, prepare):
         parts = [part] + [part._replace(service='')] * bool(part.beside)
         address = ';'.join(bed.through(proxy, cell, each, bed.address(each)) for each in parts)
         peers = [bed.keep(callers(address, group, config, prepare)) for group in groups]
+        for begin in bed.begins:
+            begin()
         # Those that are measured end by themselves, and the held ones after them.
         ended = [list(peer.ended()) for peer in reversed(peers)]
     return [judged(part, lane, row - first, way == 'Levee', [call for call in calls if call[0] == row])
