@@ -65,7 +65,6 @@ func (s *service) fails(md metadata.MD) bool {
 func (s *service) misbehave(ctx context.Context, request any, _ *grpc.UnaryServerInfo,
 	handler grpc.UnaryHandler) (any, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
-	check(grpc.SetHeader(ctx, metadata.Pairs(endpointKey, s.number)))
 	if size := asked(md, headKey); size > 0 {
 		check(grpc.SetHeader(ctx, metadata.Pairs(headKey, strings.Repeat("x", int(size)))))
 	}
@@ -78,6 +77,8 @@ func (s *service) misbehave(ctx context.Context, request any, _ *grpc.UnaryServe
 		}
 		return nil, status.Error(codes.Unavailable, "the weather is bad")
 	}
+	// A failure has no head of its own: gRPC retries no call of which a head has come.
+	check(grpc.SetHeader(ctx, metadata.Pairs(endpointKey, s.number)))
 	return handler(ctx, request)
 }
 
