@@ -46,14 +46,15 @@ CELLS = (
         slow(2, 3), slow(3, 3), slow(10, 5),
     ), limiters=True),
     Cell('w1b', 'Calls of 5 ms, of which one in twenty takes 200 ms', GUARD, tuple(
-        heavy(share, after=3) for share in (0.9, 1.5, 3, 10)), limiters=True),
+        heavy(share, after=3, less=0.05) for share in (0.9, 1.5, 3, 10)), limiters=True),
     Cell('w1c', 'Calls of 80 ms on average, spread exponentially, from the first second on', GUARD, (
-        spread('exponential', 0.9, 80, 16, (80,)),), limiters=True),
+        spread('exponential', 0.9, 80, 16, (80,), less=0.01),), limiters=True),
     Cell('w3', 'A guard that has just begun, before an application that has room', GUARD, (
         Part(unary('30 calls/s of 1.5 s', 45, 1500, 20, 1500, apart_ms=33)),
         Part(unary('100 calls/s of 300 ms', 30, 300, 20, 300, apart_ms=10)),
         *(Part(unary(f'{callers} callers of 1 s, 60 slots', callers, 1000, 20, 1000)._replace(deadline_ms=5000),
-               slots=60, after=3, text='from second 3 on') for callers in (50, 120)),
+               slots=60, after=3, text='from second 3 on', less=less)
+          for callers, less in ((50, 0.05), (120, 0.03))),
     ), limiters=True),
     Cell('w4', 'Long polls behind a guard, and unary calls beside them', GUARD, (
         Part(Lane('unary', 'unary calls of 5 ms', 10, (5,), 20, 100, deadline_ms=2000),
@@ -62,10 +63,11 @@ CELLS = (
     Cell('w5', 'A limit of 20 before a service of 4 slots, from second 3 on', GUARD, tuple(
         spread('', 3, work_ms, 4, (work_ms,), after=3, text=f'{work_ms} ms a call')
         for work_ms in (10, WORK_MS)), limiters=True),
-    Cell('w6', 'Below the capacity', GUARD, (load(0.5), load(0.9)), limiters=True),
+    Cell('w6', 'Below the capacity', GUARD, (load(0.5), load(0.9, less=0.005)), limiters=True),
     Cell('w6-spread', 'Below the capacity, with times that are spread exponentially', GUARD, tuple(
-        spread('exponential', share, 20, slots, (20,), after=2)
-        for share, slots in ((0.5, 8), (0.9, 4), (0.9, 8), (0.9, 16))), limiters=True),
+        spread('exponential', share, 20, slots, (20,), after=2, less=less)
+        for share, slots, less in ((0.5, 8, 0.001), (0.9, 4, 0.07), (0.9, 8, 0.025), (0.9, 16, 0.005))),
+         limiters=True),
     Cell('w7', 'The application stops for 300 ms at half of its load', GUARD, (load(0.5, stop=(6, 0.3)),),
          limiters=True),
     Cell('w9', 'Above the capacity; directly nearly all calls are late', GUARD,

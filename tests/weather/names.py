@@ -100,7 +100,8 @@ def table(results):
     lines = ['## e19', '', f'A name has no address for {ABSENT_SECONDS} s; 10 calls a second.', '',
              '| | good after the address came | look-ups before | lost after the first good call |',
              '|---|---:|---:|---:|']
-    lines += [f'| {way} | {got["first"]:.1f} s | {got["asked"]} | {got["lost"]} |' for way, got in results.items()]
+    lines += [f'| {way} | {got["first"]:.1f} s | {got["asked"]} | {got["lost"]} |'
+              for way, got in results.items()]
     return '\n'.join(lines) + '\n'
 
 

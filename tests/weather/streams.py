@@ -75,7 +75,8 @@ class Lane(NamedTuple):
         return self._replace(**{name: Lane._field_defaults[name] for name in GO_ONLY}) == self
 
 
-GO_ONLY = ('spread', 'tries', 'tries_every', 'hang', 'faults', 'apart', 'head', 'trailer', 'pool', 'wait', 'endpoints')
+GO_ONLY = ('spread', 'tries', 'tries_every', 'hang', 'faults', 'apart', 'head', 'trailer', 'pool', 'wait',
+           'endpoints')
 
 
 class Part(NamedTuple):
@@ -87,6 +88,7 @@ class Part(NamedTuple):
     after: float = 0
     slots: int = 0  # The service works on so many calls at a time; 0: on all.
     stop: tuple = ()  # The service stands still after so many seconds, for so many.
+    less: float = 0.001  # The share of calls that Levee may lose more than directly.
     ends: tuple = OK  # The code through Levee, and how many milliseconds it takes at least and at most.
     alike: bool = False  # The others' calls are to end so, too.
     beside: Lane | None = None  # Measured, too; it has a service of its own, and a proxy.
@@ -127,7 +129,8 @@ GUARD = {'DIRECTION': 'inbound', 'POLICY': 'guard: {}'}
 EGRESS = {'DIRECTION': 'egress', 'POLICY': ''}
 QUIET = Lane('output', 'quiet for 3 s', 10, (3000, 0))
 
-ENDPOINTS = Lane('unary', 'calls of 1 ms', 50, (1,), 20, 1000, apart_ms=20, deadline_ms=2000, open=True, endpoints=2)
+ENDPOINTS = Lane('unary', 'calls of 1 ms', 50, (1,), 20, 1000, apart_ms=20, deadline_ms=2000, open=True,
+                 endpoints=2)
 
 
 def busy_endpoint(text, polls, seconds, **more):
@@ -241,8 +244,8 @@ def service(part, helpers, prepare, port='0', number=0):
 
 def callers(address, lanes, config, prepare):
     text = json.dumps([lane._asdict() for lane in lanes])
-    command = (GO, 'call', address, text, config) if GO.is_file() else (PYTHON, '-B', CALLS, 'call', address, text)
-    return Peer(command, prepare)
+    program, more = ((GO,), (config,)) if GO.is_file() else ((PYTHON, '-B', CALLS), ())
+    return Peer((*program, 'call', address, text, *more), prepare)
 
 
 def is_good(part, as_part, took, code):
@@ -386,9 +389,11 @@ def table(cell, results):
     return '\n'.join(lines) + '\n'
 
 
-def is_worse(results, bar):
-    return any(cells.difference(whole(levee), whole(direct))[1] < bar
-               for ways in results.values() for levee, direct in zip(ways['Levee'], ways['direct']))
+def is_worse(cell, results):
+    """Whether more calls of a part are surely lost through Levee than may be."""
+    return any(cells.difference(whole(levee), whole(direct))[1] < -part.less
+               for part, ways in zip(parts_of(cell), results.values())
+               for levee, direct in zip(ways['Levee'], ways['direct']))
 
 
 def run(cell, rounds, ways, helpers, prepare, tell):

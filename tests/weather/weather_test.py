@@ -117,7 +117,8 @@ class Streams(unittest.TestCase):
     def test_what_a_part_asks_is_asked_of_the_calls_that_meet_its_fault_alone(self):
         part = TIMED_OUT._replace(calls=streams.UNARY._replace(tries=2, tries_every=31))
         ended = [(1, 1, 1000, 'DEADLINE_EXCEEDED'), (1, 1, 5, 'OK')]
-        self.assertEqual([each.good for each in streams.judged(part, part.calls, 1, True, ended)], [False, True])
+        judged = streams.judged(part, part.calls, 1, True, ended)
+        self.assertEqual([each.good for each in judged], [False, True])
 
     def test_where_a_failure_is_right_it_is_asked_of_all(self):
         part = streams.Part(streams.UNARY, ends=('UNAVAILABLE', 0, 100), alike=True)
@@ -136,7 +137,8 @@ class Streams(unittest.TestCase):
 
     def test_each_fault_of_a_lane_has_a_row_and_so_have_the_calls_between(self):
         lane = streams.UNARY._replace(text='calls', faults=((1, 2), (3, 4)))
-        self.assertEqual(lane.rows(), ['calls: fault, second 1 to 2', 'calls: fault, second 3 to 4', 'the calls between'])
+        self.assertEqual(lane.rows(), ['calls: fault, second 1 to 2', 'calls: fault, second 3 to 4',
+                                       'the calls between'])
         part = streams.Part(streams.UNARY, HELD, beside=lane, text='notes')
         self.assertEqual(streams.rows_of(part), [
             'some streams, notes', 'unary calls of 5 ms beside them', *lane.rows()])
@@ -149,14 +151,17 @@ class Streams(unittest.TestCase):
             with mock.patch.object(streams.pathlib.Path, 'is_file', return_value=there):
                 self.assertEqual(len(streams.parts_of(cell)), count)
 
-    def test_levee_is_worse_if_any_part_surely_is(self):
-        def results(*levee):
-            return {0: {'direct': lanes(1, 1), 'Levee': lanes(1, 1)},
-                    1: {'direct': lanes(1, 1), 'Levee': lanes(*levee)}}
+    def test_levee_is_worse_if_any_part_surely_loses_more_than_it_may(self):
+        def is_worse(*levee, less=0.001):
+            part = streams.Part(streams.UNARY, HELD)
+            cell = streams.Cell('some', 'Some', {}, (part, part._replace(less=less)))
+            return streams.is_worse(cell, {0: {'direct': lanes(1, 1), 'Levee': lanes(1, 1)},
+                                           1: {'direct': lanes(1, 1), 'Levee': lanes(*levee)}})
 
-        self.assertFalse(streams.is_worse(results(1, 1), weather.BAR))
-        self.assertTrue(streams.is_worse(results(0.9, 1), weather.BAR))
-        self.assertTrue(streams.is_worse(results(1, 0.9), weather.BAR))
+        self.assertFalse(is_worse(1, 1))
+        self.assertTrue(is_worse(0.9, 1))
+        self.assertTrue(is_worse(1, 0.9))
+        self.assertFalse(is_worse(1, 0.9, less=0.1))
 
     def test_the_table_has_rows_for_what_is_held_and_for_the_calls_beside(self):
         cell = streams.Cell('some', 'Some', {}, (streams.Part(streams.UNARY, HELD),))
