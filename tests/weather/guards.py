@@ -63,6 +63,9 @@ CELLS = (
     Cell('w5', 'A limit of 20 before a service of 4 slots, from second 3 on', GUARD, tuple(
         spread('', 3, work_ms, 4, (work_ms,), after=3, text=f'{work_ms} ms a call')
         for work_ms in (10, WORK_MS)), limiters=True),
+    Cell('w5-slow', 'A service of few slots whose calls take long, from second 3 on', GUARD, (
+        *(spread('', share, 100, 2, (100,), after=3, text='100 ms a call') for share in (0.9, 1.5)),
+        spread('', 1.5, 200, 4, (200,), after=3, text='200 ms a call')), limiters=True),
     Cell('w6', 'Below the capacity', GUARD, (load(0.5), load(0.9, less=0.005)), limiters=True),
     Cell('w6-spread', 'Below the capacity, with times that are spread exponentially', GUARD, tuple(
         spread('exponential', share, 20, slots, (20,), after=2, less=less)
