@@ -410,7 +410,7 @@ def run(cell, rounds, ways, helpers, prepare, tell):
         tell(f'{cell.name}: {rows_of(parts[number])[0]}: {way}')
         return run_part(cell, parts[number], way, ways[way], helpers, prepare)
 
-    with concurrent.futures.ThreadPoolExecutor(len(turns) if cell.quiet else 1) as pool:
+    with concurrent.futures.ThreadPoolExecutor(max(1, len(turns) * cell.quiet)) as pool:
         for (number, way), lists in zip(turns, pool.map(one, turns)):
             for calls, more in zip(results[number][way], lists):
                 calls += more
