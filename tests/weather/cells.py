@@ -11,7 +11,6 @@ class Cell(NamedTuple):
     instances: int
     bad: int  # The first ones are bad, from `calm` on for `fault`.
     stops: bool  # They stand still, in place of answering UNAVAILABLE at once.
-    vanish: bool = False  # They lose their power: their packets are lost, and so are those to them.
     failing: float = 1  # The share of the calls that they answer so.
     per_second: float = 30
     calm: float = 5  # Here and below: seconds.
@@ -20,6 +19,7 @@ class Cell(NamedTuple):
     deadline_ms: int = 2000
     learnt: float = 2  # The figure of `later` begins so long after the fault has.
     sidecars: int = 1  # Each has a caller of its own, and its part of the calls.
+    vanish: bool = False  # They lose their power: their packets are lost, and so are those to them.
 
     def seconds(self):
         return self.calm + self.fault + self.after
@@ -34,7 +34,7 @@ def rollout(bad, instances, per_second, **more):
 def dark(bad, instances, per_second, fault):
     return Cell(f'e5-{bad}-of-{instances}-{fault:g}',
                 f'{bad} of {instances} instances lose their power, {per_second} calls/s', instances, bad, False,
-                True, per_second=per_second, fault=fault, learnt=1.5)
+                per_second=per_second, fault=fault, learnt=1.5, vanish=True)
 
 
 CELLS = (

@@ -47,6 +47,15 @@ class Figures(unittest.TestCase):
         self.assertIn('| 5.0 ms | 7 us |', text)
 
 
+class Cells(unittest.TestCase):
+
+    def test_a_share_of_calls_fails_only_where_no_instance_stops_or_loses_its_power(self):
+        shares = {cell.name: cell.failing for cell in cells.CELLS if cell.failing < 1}
+        self.assertEqual(shares, {'e11-10': 0.1, 'e11-30': 0.3, 'e15b': 0.3})
+        self.assertEqual({cell.name[:3] for cell in cells.CELLS if cell.vanish}, {'e5-'})
+        self.assertEqual({cell.name[:3] for cell in cells.CELLS if cell.stops}, {'e5b', 'e6', 'e6-'})
+
+
 class Configurations(unittest.TestCase):
 
     def test_each_proxy_has_every_instance(self):
