@@ -116,7 +116,7 @@ bool MemoryRelief::GiveTablesBack() {
 
 void MemoryRelief::OnEnded() {
   ReleaseFreeBlocks();
-  // What a connection has for TLS is in no block.
+  // The bytes that a connection has for TLS are in no block.
   if (std::exchange(ended_connections_, false)) MeasureMemory(account_);
   level_ = account_.Level(AllocatedBlockBytes(), level_);
   Adjust();
