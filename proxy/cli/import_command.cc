@@ -35,7 +35,7 @@ ImportedPolicy Import(ImportFormat format, const std::vector<ConfigText>& texts)
 
 }  // namespace
 
-int RunImport(ImportFormat format, const std::vector<std::string>& files) {
+int RunImport(ImportFormat format, const std::vector<std::string>& files, bool strict) {
   FaultList unreadable;
   std::vector<ConfigText> texts;
   for (const std::string& file : files) {
@@ -44,9 +44,14 @@ int RunImport(ImportFormat format, const std::vector<std::string>& files) {
   }
   if (!unreadable.empty()) return PrintFaults(unreadable.Sorted(files));
   const ImportedPolicy imported = Import(format, texts);
-  if (!imported.faults.empty()) return PrintFaults(imported.faults);
+  if (!imported.faults.empty()) PrintFaults(imported.faults);
+  // Other faults come before any route was looked at.
+  if (imported.faults.empty() || imported.routes.refused > 0) {
+    std::fprintf(stderr, "%s\n", imported.routes.Format().c_str());
+  }
+  if (!imported.faults.empty()) return 1;
   std::fputs(imported.yaml.c_str(), stdout);
-  return 0;
+  return strict && !imported.routes.AllExact() ? 1 : 0;
 }
 
 }  // namespace levee

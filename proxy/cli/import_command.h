@@ -10,7 +10,9 @@ namespace levee {
 enum class ImportFormat { kGrpcServiceConfig, kEnvoy, kGatewayApi, kLinkerd, kIstio };
 
 // Reads `files` ("-": standard input) and prints their policy, as a file of Levee, on standard
-// output. If they have faults, prints these on standard error instead. Returns the exit code.
-int RunImport(ImportFormat format, const std::vector<std::string>& files);
+// output, and on standard error how far their routes are routes of the policy. If the files have
+// faults, prints these on standard error instead of a policy. Returns the exit code: with `strict`
+// it is 1 unless all routes are exact.
+int RunImport(ImportFormat format, const std::vector<std::string>& files, bool strict);
 
 }  // namespace levee

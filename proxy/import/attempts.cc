@@ -52,4 +52,10 @@ void DropRetries(RetryDraft& retry) {
                      .notes = std::move(retry.notes)};
 }
 
+void TryOnceIfChanged(const Unsaid& unsaid, PolicyRules& rules) {
+  if (unsaid.changes.empty()) return;
+  DropRetries(rules.retry);
+  rules.hedge = {};
+}
+
 }  // namespace levee::importer

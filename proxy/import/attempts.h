@@ -21,4 +21,7 @@ void AddStatuses(int first, int last, std::vector<std::string>& http);
 // Leaves of a policy that retries nothing what holds for its only attempt.
 void DropRetries(RetryDraft& retry);
 
+// Makes rules that try a call once of those of a route that changes its calls on their way.
+void TryOnceIfChanged(const Unsaid& unsaid, PolicyRules& rules);
+
 }  // namespace levee::importer

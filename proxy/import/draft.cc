@@ -50,6 +50,12 @@ bool Retries(const PolicyRules& rules) {
   return rules.retry.max_attempts.value.value_or(1) > 1 || rules.hedge.value.has_value();
 }
 
+PolicyRules OnceRules() {
+  PolicyRules rules;
+  rules.retry.max_attempts.value = 1;
+  return rules;
+}
+
 std::string TitleOf(const std::string& what, const std::string& file) {
   return absl::StrCat("Levee's equivalent of the ", what, file == "-" ? "" : " in ",
                       file == "-" ? "" : file, ".");
@@ -79,3 +85,12 @@ UpstreamDraft AnywhereUpstream() {
 }
 
 }  // namespace levee::importer
+
+namespace levee {
+
+std::string RouteCounts::Format() const {
+  return absl::StrCat("routes: ", exact, " exact, ", narrowed, " narrowed, ", guarded, " guarded, ",
+                      refused, " refused");
+}
+
+}  // namespace levee

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "config/fault.h"
+#include "import/import.h"
 
 namespace levee::importer {
 
@@ -105,10 +107,21 @@ struct PolicyRules {
 // Whether a call may be tried more than once.
 bool Retries(const PolicyRules& rules);
 
+// Returns the rules of a policy that tries each call once, and says nothing else.
+PolicyRules OnceRules();
+
 struct PolicyDraft {
   std::string name;
   Notes notes;
   PolicyRules rules;
+};
+
+// The parts of a route of the source that no route of a policy can say.
+struct Unsaid {
+  std::vector<std::string> conditions;  // which of the calls of its globs it takes
+  std::vector<std::string> changes;     // what happens to its calls on their way to the upstream
+  std::vector<std::string> answers;     // it answers its calls itself, and they have no upstream
+  std::vector<std::string> unknown;     // its calls go where no upstream of a policy can lead
 };
 
 struct RouteDraft {
@@ -117,9 +130,16 @@ struct RouteDraft {
   std::string method = "*";
   std::string upstream;
   std::string policy;
-  // The route is written as a comment, since it would match calls that it must not match. If it has
-  // no upstream, only its notes are written.
+  // The route is written as a comment, for the user to choose. If it has no upstream, only its
+  // notes are written.
   bool left_out = false;
+
+  // For FitRoutes: the route of the source, which several routes of the draft may stand for.
+  static constexpr int kAdded = -1;  // the source has no such route
+  int source = kAdded;
+  Place place;  // of the source's route
+  Unsaid unsaid;
+  bool narrowed = false;  // takes fewer calls than the source's, or leads to fewer destinations
 };
 
 struct TlsDraft {
@@ -153,6 +173,7 @@ struct Draft {
   Notes policy_notes;
   std::vector<PolicyDraft> policies;
   Field<std::vector<std::string>> honor;
+  RouteCounts counts;  // set by FitRoutes
 };
 
 // Makes names of the policy file out of other names. Characters that no name may hold become '-'.
@@ -189,5 +210,10 @@ void NoteRetrying(const std::string& tool, Notes& notes);
 
 // Returns the upstream of the built-in default, which dials the call's :authority.
 UpstreamDraft AnywhereUpstream();
+
+// The names of an upstream that takes no calls, for those that the source answers itself, and of a
+// policy that retries nothing. FitRoutes adds both to the draft where a route has them.
+inline constexpr char kNowhere[] = "nowhere";
+inline constexpr char kNoRetries[] = "no-retries";
 
 }  // namespace levee::importer

@@ -224,14 +224,14 @@ void DraftWriter::Write(const RetryDraft& retry) {
 std::string WriteDraft(const Draft& draft) { return DraftWriter().Write(draft); }
 
 ImportedPolicy Finish(Source& source, const Draft& draft) {
-  if (source.faulty()) return {"", source.Faults()};
+  if (source.faulty()) return {"", source.Faults(), draft.counts};
   std::string yaml = WriteDraft(draft);
   if (yaml.size() > kMaxConfigFileBytes) {
     source.Refuse({source.files().front(), 0, 0, ""},
                   "makes a policy above 1 MiB, which Levee does not read; import it in parts");
-    return {"", source.Faults()};
+    return {"", source.Faults(), draft.counts};
   }
-  return {std::move(yaml), {}};
+  return {std::move(yaml), {}, draft.counts};
 }
 
 }  // namespace levee::importer

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "import/envoy_route.h"
 #include "import/import.h"
 #include "import/policy_table.h"
+#include "import/route_fit.h"
 #include "import/source.h"
 
 namespace levee {
@@ -36,11 +38,10 @@ class EnvoyImport {
   void ReadVirtualHost(VirtualHostPart part);
   EnvoyRouteDefaults ReadDefaults(VirtualHostPart& part, Notes& notes);
   void FindServices(VirtualHostPart& part, EnvoyRouteDefaults& defaults);
-  RouteDraft AddRoute(EnvoyRoute read);
+  void AddRoute(EnvoyRoute read, std::vector<RouteDraft>& routes);
   RouteDraft AddRouteWithout(const EnvoyRouteDefaults& defaults);
   void AddVirtualHost(VirtualHostPart& part, std::vector<RouteDraft> routes, Notes notes);
   void AddRoutesToClusters();
-  void AddLastResort();
   std::string UpstreamFor(const std::string& cluster);
   void AddNotes();
 
@@ -48,11 +49,12 @@ class EnvoyImport {
   std::map<std::string, ClusterDraft> clusters_;  // by name
   std::vector<std::string> cluster_names_;        // in the order of the file
   std::map<std::string, std::string> upstreams_;  // those of the draft, by cluster
-  Names upstream_names_{{"none"}};
+  Names upstream_names_{{"none", kNowhere}};
   EnvoyDomains domains_;
   Draft draft_;
   // Routes without a name share a policy if they lead to the same upstream.
-  PolicyTable policies_{draft_.policies, {}};
+  PolicyTable policies_{draft_.policies, {kNoRetries}};
+  int sources_ = 0;  // routes of the file so far
 };
 
 ImportedPolicy EnvoyImport::Run(const std::vector<ConfigText>& texts) {
@@ -68,7 +70,7 @@ ImportedPolicy EnvoyImport::Run(const std::vector<ConfigText>& texts) {
     for (VirtualHostPart& part : parts.virtual_hosts) ReadVirtualHost(std::move(part));
     if (!source_.faulty()) draft_.routes = domains_.Join();
     AddRoutesToClusters();
-    AddLastResort();
+    FitRoutes(source_, draft_);
     AddNotes();
     draft_.notes.insert(draft_.notes.end(), parts.notes.begin(), parts.notes.end());
   }
@@ -125,12 +127,12 @@ void EnvoyImport::ReadVirtualHost(VirtualHostPart part) {
   Notes notes;
   std::vector<RouteDraft> routes;
   if (section.Has("match")) {  // A route alone.
-    routes.push_back(AddRoute(ReadEnvoyRoute(section, {})));
+    AddRoute(ReadEnvoyRoute(section, {}), routes);
     section.Ignore(section.Left());
   } else {
     const EnvoyRouteDefaults defaults = ReadDefaults(part, notes);
     for (Section& route : section.Maps("routes")) {
-      routes.push_back(AddRoute(ReadEnvoyRoute(std::move(route), defaults)));
+      AddRoute(ReadEnvoyRoute(std::move(route), defaults), routes);
     }
     if (!section.Has("routes") && !section.Has("domains")) {
       routes.push_back(AddRouteWithout(defaults));
@@ -148,15 +150,28 @@ RouteDraft EnvoyImport::AddRouteWithout(const EnvoyRouteDefaults& defaults) {
   return route;
 }
 
-RouteDraft EnvoyImport::AddRoute(EnvoyRoute read) {
+// Adds a route for each glob of its methods.
+void EnvoyImport::AddRoute(EnvoyRoute read, std::vector<RouteDraft>& routes) {
   RouteDraft route = std::move(read.route);
-  if (!read.forwards) return route;
-  const auto cluster = clusters_.find(read.cluster);
-  if (cluster != clusters_.end()) read.rules.retry.budget = cluster->second.budget;
-  route.upstream = UpstreamFor(read.cluster);
-  route.policy = policies_.NameFor(std::move(read.rules),
-                                   read.policy_name.empty() ? route.upstream : read.policy_name);
-  return route;
+  route.source = sources_++;
+  if (!read.never.empty()) {
+    route.left_out = true;
+    route.notes.push_back(absl::StrCat("Left out, since no gRPC call has ", read.never, "."));
+    routes.push_back(std::move(route));
+    return;
+  }
+  if (read.forwards) {
+    const auto cluster = clusters_.find(read.cluster);
+    if (cluster != clusters_.end()) read.rules.retry.budget = cluster->second.budget;
+    route.upstream = UpstreamFor(read.cluster);
+    route.policy = policies_.NameFor(std::move(read.rules),
+                                     read.policy_name.empty() ? route.upstream : read.policy_name);
+  }
+  for (const std::string& glob : read.globs) {
+    route.method = glob;
+    routes.push_back(route);
+    route.notes.clear();  // Once is enough for all globs.
+  }
 }
 
 // Returns the name of the upstream for this cluster. The cluster's contents are added to the draft.
@@ -220,24 +235,15 @@ void EnvoyImport::AddRoutesToClusters() {
   }
 }
 
-// Adds a route if there is none, since a policy file needs one.
-void EnvoyImport::AddLastResort() {
-  const bool any = std::any_of(draft_.routes.begin(), draft_.routes.end(),
-                               [](const RouteDraft& route) { return !route.left_out; });
-  if (any) return;
-  PolicyRules rules;
-  rules.retry.max_attempts.value = 1;
-  RouteDraft rest;
-  rest.notes.emplace_back("No route is left; this one retries nothing.");
-  rest.upstream = UpstreamFor("");
-  rest.policy = policies_.NameFor(std::move(rules), "no-retries");
-  draft_.routes.push_back(std::move(rest));
-}
-
 void EnvoyImport::AddNotes() {
   std::vector<std::string> unused;
+  std::set<std::string> used;
+  for (const UpstreamDraft& upstream : draft_.upstreams) used.insert(upstream.name);
   for (const std::string& name : cluster_names_) {
-    if (!upstreams_.contains(name)) unused.push_back(Quoted(name));
+    const auto upstream = upstreams_.find(name);
+    if (upstream == upstreams_.end() || !used.contains(upstream->second)) {
+      unused.push_back(Quoted(name));
+    }
   }
   if (!unused.empty()) {
     draft_.notes.push_back(absl::StrCat(

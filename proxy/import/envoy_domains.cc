@@ -11,15 +11,6 @@
 #include "policy/route_table.h"
 
 namespace levee::importer {
-namespace {
-
-bool TakesEveryCall(const std::vector<RouteDraft>& routes) {
-  return std::any_of(routes.begin(), routes.end(), [](const RouteDraft& route) {
-    return !route.left_out && (route.method == "*" || route.method == "/*");
-  });
-}
-
-}  // namespace
 
 void EnvoyDomains::AddVirtualHost(int group, const std::vector<std::string>& domains, bool any_port,
                                   std::vector<RouteDraft> routes, Notes& notes) {
@@ -32,47 +23,54 @@ void EnvoyDomains::AddVirtualHost(int group, const std::vector<std::string>& dom
       continue;
     }
     const DomainRank rank = RankDomain(*glob);
-    domains_.push_back({group, rank, hosts_.size(), *glob});
+    Add(group, rank, *glob);
     route_count_ += routes.size();
     if (!any_port || glob->ends_with('*')) continue;
-    domains_.push_back({group, rank, hosts_.size(), absl::StrCat(*glob, ":*")});
+    Add(group, rank, absl::StrCat(*glob, ":*"));
     route_count_ += routes.size();
   }
   hosts_.push_back(std::move(routes));
 }
 
+void EnvoyDomains::Add(int group, DomainRank rank, std::string authority) {
+  const size_t order = order_.emplace(authority, domains_.size()).first->second;
+  domains_.push_back({group, rank, order, hosts_.size(), std::move(authority)});
+}
+
 std::string EnvoyDomains::NextAuthority(size_t domain) const {
-  if (TakesEveryCall(hosts_[domains_[domain].host])) return "";
+  const std::string& authority = domains_[domain].authority;
   for (size_t later = domain + 1; later < domains_.size(); ++later) {
-    if (GlobMatch(domains_[later].authority, domains_[domain].authority)) {
-      return domains_[later].authority;
-    }
+    if (GlobMatch(domains_[later].authority, authority)) return domains_[later].authority;
   }
   return "";
 }
 
+void EnvoyDomains::Close(size_t domain, std::vector<RouteDraft>& joined) const {
+  const std::string next = NextAuthority(domain);
+  if (next.empty() || next == domains_[domain].authority) return;
+  RouteDraft rest;
+  rest.authority = domains_[domain].authority;
+  rest.upstream = kNowhere;
+  rest.policy = kNoRetries;
+  rest.notes.push_back(absl::StrCat("A call to ", rest.authority,
+                                    " that none of its routes take has no route in Envoy. Here it "
+                                    "fails at once, and does not go on to the routes of ",
+                                    next, "."));
+  joined.push_back(std::move(rest));
+}
+
 std::vector<RouteDraft> EnvoyDomains::Join() {
   std::stable_sort(domains_.begin(), domains_.end(), [](const Domain& a, const Domain& b) {
-    return std::tie(a.group, a.rank) < std::tie(b.group, b.rank);
+    return std::tie(a.rank, a.order, a.group) < std::tie(b.rank, b.order, b.group);
   });
   std::vector<RouteDraft> joined;
   for (size_t i = 0; i < domains_.size(); ++i) {
-    const Domain& domain = domains_[i];
-    std::vector<RouteDraft>& routes = hosts_[domain.host];
-    if (routes.empty()) continue;
-    const std::string next = NextAuthority(i);
-    if (!next.empty()) {
-      routes.front().notes.push_back(
-          absl::StrCat("A call to ", domain.authority,
-                       " that none of its routes match has no route in Envoy; here it goes on to "
-                       "those of ",
-                       next, "."));
-    }
-    for (RouteDraft& route : routes) {
-      route.authority = domain.authority;
+    for (RouteDraft& route : hosts_[domains_[i].host]) {
+      route.authority = domains_[i].authority;
       joined.push_back(route);
       route.notes.clear();  // Once is enough for all domains.
     }
+    Close(i, joined);
   }
   return joined;
 }

@@ -2,6 +2,7 @@
 #include "import/envoy_match.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -23,10 +24,38 @@ void ReadEnvoyPath(Section& match, MethodMatch& result) {
   const char* rest = prefix.has_value() ? "*" : path.has_value() ? "" : "/*";
   std::string glob = absl::StrCat(*literal, rest);
   if (literal->find('*') == std::string::npos && ParseText(FieldRule::METHOD_GLOB, glob).ok()) {
-    result.glob = std::move(glob);
+    result.globs = {std::move(glob)};
   } else {
-    result.conditions.push_back(absl::StrCat("the path ", Quoted(*literal)));
+    result.never = absl::StrCat("the path ", Quoted(*literal));
   }
+}
+
+// The rest of a matcher is part of its condition, and makes it one of another kind.
+HeaderCondition ReadHeader(Section& header) {
+  using Kind = HeaderCondition::Kind;
+  HeaderCondition read{.name = header.Text("name").value_or("")};
+  std::optional<Section> match = header.Map("string_match");
+  for (const auto& [key, of_string, kind] : {std::tuple{"exact_match", "exact", Kind::kExact},
+                                             {"prefix_match", "prefix", Kind::kPrefix}}) {
+    std::optional<std::string> value = header.Text(key);
+    if (!value.has_value() && match.has_value()) value = match->Text(of_string);
+    if (value.has_value()) {
+      read.kind = kind;
+      read.value = *std::move(value);
+    }
+  }
+  const bool more = !header.Left().empty() || (match.has_value() && !match->Left().empty());
+  if (more) read.kind = Kind::kOther;
+  return read;
+}
+
+// No gRPC call has a query.
+void ReadQuery(Section& parameter, MethodMatch& result) {
+  const bool absent = !parameter.Flag("present_match").value_or(true);
+  const std::string name = parameter.Text("name").value_or("");
+  if (!absent) result.never = absl::StrCat("the query parameter ", Quoted(name));
+  parameter.Ignore({"string_match"});
+  for (const std::string& key : parameter.Left()) result.conditions.push_back(key);
 }
 
 }  // namespace
@@ -52,14 +81,18 @@ MethodMatch ReadEnvoyMatch(Section match) {
   ReadEnvoyPath(match, result);
   match.Ignore({"grpc"});  // Every call is.
   if (!match.Flag("case_sensitive").value_or(true)) {
+    result.narrowed = true;
     result.notes.emplace_back(
         "case_sensitive: false has no equivalent: only methods spelled like this match.");
   }
   std::optional<Section> regex = match.Map("safe_regex");
   if (regex.has_value()) {
-    result.conditions.push_back(
-        absl::StrCat("safe_regex ", Quoted(regex->Text("regex").value_or(""))));
+    SetRegex(regex->Text("regex").value_or(""), result);
+    regex->Ignore({"google_re2"});
+    AddNote(regex->Unread(), result.notes);
   }
+  for (Section& header : match.Maps("headers")) AddHeader(ReadHeader(header), result);
+  for (Section& parameter : match.Maps("query_parameters")) ReadQuery(parameter, result);
   for (const std::string& key : match.Left()) result.conditions.push_back(key);
   return result;
 }

@@ -5,9 +5,8 @@
 #include <compare>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "import/draft.h"
+#include "import/method_match.h"
 #include "import/source.h"
 
 namespace levee::importer {
@@ -26,12 +25,6 @@ DomainRank RankDomain(const std::string& domain);
 // no characters at all, but no authority is ".shop".
 std::optional<std::string> AuthorityGlob(const std::string& domain);
 
-struct MethodMatch {
-  std::string glob = "*";
-  // Further conditions on a call that no glob can express.
-  std::vector<std::string> conditions;
-  Notes notes;
-};
 MethodMatch ReadEnvoyMatch(Section match);
 
 }  // namespace levee::importer

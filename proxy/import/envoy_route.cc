@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "import/attempts.h"
 #include "import/envoy_match.h"
 #include "import/envoy_rate_limit.h"
 #include "import/envoy_retry_policy.h"
@@ -74,32 +75,72 @@ void ReadRouteTimeout(Section& action, Field<absl::Duration>& timeout) {
                    "."));
 }
 
-// Reads the destination of the route. A route to several clusters leads to the first of them.
-void ReadCluster(Section& action, EnvoyRoute& result, std::vector<std::string>& reasons) {
+// A route to several clusters leads to the first of those that get the most calls.
+void ReadWeightedClusters(Section weighted, EnvoyRoute& result) {
+  std::vector<std::string> names;
+  int64_t most = 0;
+  for (Section& cluster : weighted.Maps("clusters")) {
+    const std::string name = cluster.Text("name").value_or("");
+    const int64_t weight = cluster.Whole("weight").value_or(0);
+    if (cluster.Get("cluster_header").has_value())
+      result.route.unsaid.unknown.emplace_back("cluster_header");
+    AddNote(cluster.Unread(), result.route.notes);
+    if (weight > 0) names.push_back(Quoted(name));
+    if (weight <= most && !result.cluster.empty()) continue;
+    most = std::max(most, weight);
+    result.cluster = name;
+  }
+  weighted.Ignore({"total_weight"});
+  AddNote(weighted.Unread(), result.route.notes);
+  if (names.size() < 2) return;
+  result.route.narrowed = true;
+  result.route.notes.push_back(absl::StrCat(
+      "weighted_clusters have no equivalent: ", absl::StrJoin(names, ", "), ". All calls go to ",
+      Quoted(result.cluster), ", the first of the largest weight."));
+}
+
+// Reads the destination of the route, and what else happens to its calls.
+void ReadCluster(Section& action, EnvoyRoute& result) {
+  Unsaid& unsaid = result.route.unsaid;
   result.forwards = true;
   result.cluster = action.Text("cluster").value_or("");
   std::optional<Section> weighted = action.Map("weighted_clusters");
-  if (weighted.has_value()) {
-    std::vector<std::string> names;
-    for (Section& cluster : weighted->Maps("clusters")) {
-      names.push_back(Quoted(cluster.Text("name").value_or("")));
-      if (names.size() == 1) result.cluster = cluster.Text("name").value_or("");
-    }
-    reasons.push_back(absl::StrCat("weighted_clusters (", absl::StrJoin(names, ", "), ")"));
-  }
+  if (weighted.has_value()) ReadWeightedClusters(*std::move(weighted), result);
   for (const char* key :
        {"cluster_header", "cluster_specifier_plugin", "inline_cluster_specifier_plugin"}) {
-    if (action.Get(key).has_value()) reasons.emplace_back(key);
+    if (action.Get(key).has_value()) unsaid.unknown.emplace_back(key);
+  }
+  const std::optional<std::string> prefix = action.Text("prefix_rewrite");
+  const bool same = result.globs == std::vector<std::string>{prefix.value_or("") + "*"};
+  if (prefix.has_value() && !same) unsaid.changes.emplace_back("prefix_rewrite");
+  for (const char* key : {"regex_rewrite", "path_rewrite_policy", "path_rewrite"}) {
+    if (action.Get(key).has_value()) unsaid.changes.emplace_back(key);
   }
 }
 
-// Notes that Envoy itself answers the route's calls, and how.
-void ReadOwnAnswer(Section& route, std::vector<std::string>& reasons) {
-  for (const char* key :
-       {"redirect", "direct_response", "filter_action", "non_forwarding_action"}) {
-    if (route.Get(key).has_value()) reasons.emplace_back(key);
+// Whether any gRPC call has a path like that: one that is not /SERVICE/METHOD is for a browser.
+bool MayBeMethods(const std::vector<std::string>& globs) {
+  return std::any_of(globs.begin(), globs.end(), [](const std::string& glob) {
+    return glob.find('*') != std::string::npos || std::count(glob.begin(), glob.end(), '/') > 1;
+  });
+}
+
+// Envoy itself answers the route's calls.
+void ReadOwnAnswer(Section& route, EnvoyRoute& result) {
+  std::vector<std::string>& answers = result.route.unsaid.answers;
+  std::optional<Section> redirect = route.Map("redirect");
+  if (redirect.has_value()) {
+    answers.emplace_back("redirect");
+    const bool secure = redirect->Flag("https_redirect").value_or(false);
+    redirect->Ignore({"port_redirect", "response_code"});
+    if (secure && redirect->Left().empty()) result.never = "a use for https_redirect";
   }
-  if (reasons.empty()) reasons.emplace_back("a route that leads nowhere");
+  for (const char* key : {"direct_response", "filter_action", "non_forwarding_action"}) {
+    if (route.Get(key).has_value()) answers.emplace_back(key);
+  }
+  if (answers.empty()) answers.emplace_back("a route that leads nowhere");
+  if (!MayBeMethods(result.globs))
+    result.never = absl::StrCat("the path ", Quoted(result.globs[0]));
 }
 
 RetryDraft NoRetries() {
@@ -150,21 +191,24 @@ EnvoyRoute ReadEnvoyRoute(Section route, const EnvoyRouteDefaults& defaults) {
   Notes& notes = result.route.notes;
   notes.push_back(absl::StrCat("From ", route.ShortPath(), ", line ", route.place().line, "."));
   result.policy_name = route.Text("name").value_or("");
-  std::vector<std::string> reasons;
+  result.route.place = route.place();
   std::optional<Section> match = route.Map("match");
   if (match.has_value()) {
     MethodMatch read = ReadEnvoyMatch(*std::move(match));
-    result.route.method = read.glob;
+    result.globs = std::move(read.globs);
+    result.never = std::move(read.never);
+    result.route.narrowed = read.narrowed;
     notes.insert(notes.end(), read.notes.begin(), read.notes.end());
-    reasons = std::move(read.conditions);
+    result.route.unsaid.conditions = std::move(read.conditions);
   }
   std::optional<Section> action = route.Map("route");
   if (action.has_value()) {
-    ReadCluster(*action, result, reasons);
+    ReadCluster(*action, result);
     ReadRouteTimeout(*action, result.rules.timeout);
     result.rules.retry = ReadRetries(*action, defaults);
+    TryOnceIfChanged(result.route.unsaid, result.rules);
   } else {
-    ReadOwnAnswer(route, reasons);
+    ReadOwnAnswer(route, result);
   }
   result.rules.rate_limit = ListOf(ReadOwnRateLimit(route, notes).value_or(defaults.rate_limit));
   if (action.has_value()) {
@@ -174,12 +218,6 @@ EnvoyRoute ReadEnvoyRoute(Section route, const EnvoyRouteDefaults& defaults) {
   const std::optional<int64_t> bytes = route.Whole("per_request_buffer_limit_bytes");
   LimitBuffer(bytes.has_value() ? bytes : defaults.buffer_bytes, result.rules.retry);
   AddNote(route.Unread(), notes);
-  result.route.left_out = !reasons.empty();
-  if (result.route.left_out) {
-    notes.push_back(
-        absl::StrCat("Left out, since this has no equivalent: ", absl::StrJoin(reasons, ", "),
-                     ". Its calls go on to the routes below."));
-  }
   return result;
 }
 

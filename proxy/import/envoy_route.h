@@ -23,11 +23,13 @@ struct EnvoyRouteDefaults {
 };
 
 struct EnvoyRoute {
-  RouteDraft route;         // without authority, upstream and policy
-  bool forwards = false;    // there is an upstream; false: Envoy answers itself
-  std::string cluster;      // its destination; empty: each call chooses it
-  std::string policy_name;  // for the name of its policy; may be empty
-  PolicyRules rules;        // without the budget, which is the cluster's
+  RouteDraft route;                        // without authority, method, upstream and policy
+  std::vector<std::string> globs = {"*"};  // of its methods
+  std::string never;                       // why no gRPC call takes it; empty: some do
+  bool forwards = false;                   // there is an upstream; false: Envoy answers itself
+  std::string cluster;                     // its destination; empty: each call chooses it
+  std::string policy_name;                 // for the name of its policy; may be empty
+  PolicyRules rules;                       // without the budget, which is the cluster's
 };
 EnvoyRoute ReadEnvoyRoute(Section route, const EnvoyRouteDefaults& defaults);
 

@@ -18,9 +18,8 @@ namespace importer {
 namespace {
 
 constexpr char kGatewayRest[] =
-    "Every other call goes where it says itself. A gateway refuses calls to a host that none of "
-    "its "
-    "rules match; here they come to this route.";
+    "Every other call goes where it says itself, and is tried once. A gateway refuses calls to a "
+    "host that none of its rules match; here they come to this route.";
 
 const std::vector<KubeKind>& GatewayKinds() {
   static const auto& kinds = *new std::vector<KubeKind>{
@@ -35,8 +34,8 @@ const std::vector<KubeKind>& GatewayKinds() {
 void AddNotes(ServiceDraft& draft) {
   Notes& notes = draft.draft().notes;
   notes.emplace_back(
-      "A GRPCRoute has neither retries nor timeouts; its calls have Levee's policy default, or the "
-      "one that its annotation levee.dev/policy names.");
+      "A GRPCRoute has neither retries nor timeouts; its calls are tried once, or as the policy "
+      "says that its annotation levee.dev/policy names.");
   notes.emplace_back(
       "A service is matched by its names with the namespace (cart.shop); callers that leave it out "
       "need an authority of their own.");
@@ -69,9 +68,12 @@ ImportedPolicy ImportGatewayApi(const std::vector<ConfigText>& texts) {
   for (KubeObject& object : objects) {
     if (!object.kind.ends_with("Route")) continue;
     NoteLinkerd(object, draft.draft().notes);
-    for (ServiceRoute& route : ReadGatewayRoute(object)) draft.Add(source, std::move(route));
+    for (ServiceRoute& route : ReadGatewayRoute(object)) {
+      draft.Close(route.hosts, object.Label());
+      draft.Add(source, std::move(route));
+    }
   }
-  return Finish(source, draft.Finish(kGatewayRest));
+  return Finish(source, draft.Finish(source, {kGatewayRest, kNoRetries}));
 }
 
 }  // namespace levee

@@ -16,12 +16,20 @@ using config::v1::FieldRule;
 // Whether a glob of methods stands for the text as it is.
 bool IsLiteral(const std::string& text) { return text.find_first_of("*/") == std::string::npos; }
 
-void SetGlob(std::string glob, const std::string& written, MethodMatch& result) {
+// Sets the glob that stands for `written`, or says that no call has such a path.
+void SetGlob(const std::string& glob, const std::string& written, MethodMatch& result) {
   if (ParseText(FieldRule::METHOD_GLOB, glob).ok()) {
-    result.glob = std::move(glob);
+    result.globs = {glob};
   } else {
-    result.conditions.push_back(absl::StrCat("the path ", Quoted(written)));
+    result.never = absl::StrCat("the path ", Quoted(written));
   }
+}
+
+// Service and method are expressions of their own, and an absent one is any.
+void ReadMethodRegex(const std::optional<std::string>& service,
+                     const std::optional<std::string>& name, MethodMatch& result) {
+  SetRegex(absl::StrCat("/(?:", service.value_or("[^/]+"), ")/(?:", name.value_or("[^/]+"), ")"),
+           result);
 }
 
 void ReadMethod(Section method, MethodMatch& result) {
@@ -32,9 +40,7 @@ void ReadMethod(Section method, MethodMatch& result) {
     method.Refuse("service", "must be given, or method");
   }
   if (type == "RegularExpression") {
-    result.conditions.push_back(
-        absl::StrCat("the regular expression ",
-                     Quoted(absl::StrCat(service.value_or(""), "/", name.value_or("")))));
+    ReadMethodRegex(service, name, result);
     return;
   }
   if (type != "Exact") {
@@ -57,23 +63,33 @@ void ReadPath(Section path, MethodMatch& result) {
     path.Refuse("value", absl::StrCat(Quoted(value), " must begin with /"));
   }
   if (type == "PathPrefix") {
-    const std::optional<std::string> glob = PrefixGlob(value);
-    SetGlob(glob.value_or(""), value, result);
+    SetGlob(PrefixGlob(value).value_or(""), value, result);
   } else if (type == "Exact") {
     SetGlob(value.find('*') == std::string::npos ? value : "", value, result);
   } else if (type == "RegularExpression") {
-    result.conditions.push_back(absl::StrCat("the regular expression ", Quoted(value)));
+    SetRegex(value, result);
   } else {
     path.Refuse("type",
                 absl::StrCat(Quoted(type), " is none of Exact, PathPrefix and RegularExpression"));
   }
 }
 
-// Conditions that have no equivalent.
-void AddConditions(Section& match, MethodMatch& result) {
-  for (const char* key : {"headers", "queryParams"}) {
-    if (!match.List(key).empty()) result.conditions.emplace_back(key);
+void ReadHeaders(Section& match, MethodMatch& result) {
+  for (Section& header : match.Maps("headers")) {
+    const std::string type = header.Text("type").value_or("Exact");
+    AddHeader(
+        {.name = header.Text("name").value_or(""),
+         .kind = type == "Exact" ? HeaderCondition::Kind::kExact : HeaderCondition::Kind::kOther,
+         .value = header.Text("value").value_or("")},
+        result);
+    for (const std::string& key : header.Left()) result.conditions.push_back(key);
   }
+}
+
+// Further conditions.
+void AddConditions(Section& match, MethodMatch& result) {
+  ReadHeaders(match, result);
+  if (!match.List("queryParams").empty()) result.never = "a query";
   for (const std::string& key : match.Left()) result.conditions.push_back(key);
 }
 
@@ -103,8 +119,7 @@ MethodMatch ReadHttpMatch(Section match) {
   if (path.has_value()) ReadPath(*std::move(path), result);
   const std::string method = match.Text("method").value_or("POST");
   if (method != "POST") {
-    result.conditions.push_back(
-        absl::StrCat("the HTTP method ", Quoted(method), ", which no gRPC call has"));
+    result.never = absl::StrCat("the HTTP method ", Quoted(method));
   }
   AddConditions(match, result);
   return result;

@@ -2,9 +2,10 @@
 // Translates the matches of the Gateway API's rules into globs.
 #pragma once
 
+#include <optional>
 #include <string>
 
-#include "import/envoy_match.h"
+#include "import/method_match.h"
 #include "import/source.h"
 
 namespace levee::importer {

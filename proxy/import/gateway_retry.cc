@@ -98,7 +98,11 @@ PolicyRules ReadHttpRules(Section& rule) {
   std::optional<Section> timeouts = rule.Map("timeouts");
   if (timeouts.has_value()) ReadTimeouts(*std::move(timeouts), rules);
   std::optional<Section> retry = rule.Map("retry");
-  if (retry.has_value()) ReadRetry(*std::move(retry), rules.retry);
+  if (retry.has_value()) {
+    ReadRetry(*std::move(retry), rules.retry);
+  } else {
+    rules.retry.max_attempts.value = 1;
+  }
   return rules;
 }
 

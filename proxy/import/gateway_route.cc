@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/gateway_route.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -58,14 +59,24 @@ void ReadParents(Section& spec, const std::string& ns, RouteParts& parts) {
   }
 }
 
-// Filters that change where a call goes, or whether it goes at all, leave the rule out.
+// A rewrite of the path makes the call one of another method.
+bool RewritesPath(Section& filter) {
+  std::optional<Section> rewrite = filter.Map("urlRewrite");
+  return !rewrite.has_value() || rewrite->Has("path");
+}
+
+// Filters change a call, where it goes, or whether it goes at all.
 void ReadFilters(Section& section, ServiceRoute& route) {
   std::vector<std::string> types;
   for (Section& filter : section.Maps("filters")) {
     const std::string type = filter.Text("type").value_or("");
-    if (type == "RequestRedirect" || type == "URLRewrite" || type == "ExtensionRef" ||
-        type == "ExternalAuth") {
-      route.reasons.push_back(absl::StrCat("the filter ", Quoted(type)));
+    const std::string what = absl::StrCat("the filter ", Quoted(type));
+    if (type == "RequestRedirect") {
+      route.unsaid.answers.push_back(what);
+    } else if (type == "ExternalAuth") {
+      route.unsaid.unknown.push_back(what);
+    } else if (type == "ExtensionRef" || (type == "URLRewrite" && RewritesPath(filter))) {
+      route.unsaid.changes.push_back(what);
     } else {
       types.push_back(Quoted(type));
     }
@@ -75,32 +86,72 @@ void ReadFilters(Section& section, ServiceRoute& route) {
       absl::StrCat("Filters have no equivalent: ", absl::StrJoin(types, ", "), "."));
 }
 
+struct Backend {
+  ServicePort service;
+  std::string kind;
+  int64_t weight = 1;
+};
+
+Backend ReadBackend(Section& section, const std::string& ns, ServiceRoute& route) {
+  Backend backend;
+  backend.kind = section.Text("kind").value_or("Service");
+  const std::string group = section.Text("group").value_or("");
+  if (backend.kind == "Service" && !group.empty() && group != "core") backend.kind = group;
+  backend.service = {ReadNamespace(section, ns), ReadObjectName(section, "name", true),
+                     ReadPort(section, "port", backend.kind == "Service")};
+  backend.weight = section.Whole("weight").value_or(1);
+  if (backend.weight < 0) section.Refuse("weight", "must not be negative");
+  ReadFilters(section, route);
+  AddNote(section.Unread(), route.notes);
+  return backend;
+}
+
+// A backend of another kind than Service gets an upstream of its name, whose endpoints are to be
+// named.
+void LeadTo(Backend backend, ServiceRoute& route) {
+  route.service = std::move(backend.service);
+  if (backend.kind == "Service") return;
+  if (backend.kind == "ServiceImport" && route.service.port != 0) {
+    route.service = {"", absl::StrCat(route.service.Host(), ".svc.clusterset.local"),
+                     route.service.port};
+    return;
+  }
+  route.service.port = 0;
+  route.narrowed = true;
+  route.notes.push_back(absl::StrCat("Backends of the kind ", Quoted(backend.kind),
+                                     " are not read: name the endpoints of the upstream. Until "
+                                     "then calls go where they say themselves."));
+}
+
 // Reads where a rule's calls go. A backend with weight 0 gets none.
 void ReadBackends(Section& rule, const std::string& ns, ServiceRoute& route) {
+  std::vector<Backend> backends;
   std::vector<std::string> names;
-  for (Section& backend : rule.Maps("backendRefs")) {
-    const std::string kind = backend.Text("kind").value_or("Service");
-    const ServicePort service{ReadNamespace(backend, ns), ReadObjectName(backend, "name", true),
-                              ReadPort(backend, "port", kind == "Service")};
-    const std::string group = backend.Text("group").value_or("");
-    const int64_t weight = backend.Whole("weight").value_or(1);
-    if (weight < 0) backend.Refuse("weight", "must not be negative");
-    ReadFilters(backend, route);
-    AddNote(backend.Unread(), route.notes);
-    if (weight == 0) {
-      route.notes.push_back(absl::StrCat("Left out: backend ", service.Host(), ", of weight 0."));
+  for (Section& section : rule.Maps("backendRefs")) {
+    Backend backend = ReadBackend(section, ns, route);
+    if (backend.weight == 0) {
+      route.notes.push_back(
+          absl::StrCat("Left out: backend ", backend.service.Host(), ", of weight 0."));
       continue;
     }
-    if (kind != "Service" || (!group.empty() && group != "core")) {
-      route.reasons.push_back(absl::StrCat("a backend of kind ", Quoted(kind)));
-    }
-    if (names.empty()) route.service = service;
-    names.push_back(Quoted(absl::StrCat(service.Host(), ":", service.port)));
+    names.push_back(Quoted(absl::StrCat(backend.service.Host(), ":", backend.service.port)));
+    backends.push_back(std::move(backend));
   }
-  if (names.empty()) route.reasons.emplace_back("a rule that leads nowhere");
-  if (names.size() > 1) {
-    route.reasons.push_back(absl::StrCat("several backends (", absl::StrJoin(names, ", "), ")"));
+  if (backends.empty()) {
+    if (route.unsaid.answers.empty())
+      route.unsaid.answers.emplace_back("a rule that leads nowhere");
+    return;
   }
+  const auto most =
+      std::max_element(backends.begin(), backends.end(),
+                       [](const Backend& a, const Backend& b) { return a.weight < b.weight; });
+  if (backends.size() > 1) {
+    route.narrowed = true;
+    route.notes.push_back(absl::StrCat(
+        "Several backends have no equivalent: ", absl::StrJoin(names, ", "), ". All calls go to ",
+        names[static_cast<size_t>(most - backends.begin())], ", the first of the largest weight."));
+  }
+  LeadTo(std::move(*most), route);
 }
 
 std::vector<MethodMatch> ReadMatches(Section& rule, bool grpc) {
@@ -117,6 +168,7 @@ void ReadRule(Section rule, const KubeObject& object, const RouteParts& parts,
   const bool grpc = object.kind == "GRPCRoute";
   ServiceRoute route;
   route.hosts = parts.hosts;
+  route.place = rule.place();
   route.annotated = parts.annotated;
   route.notes = {absl::StrCat("From ", object.kind, " ", object.ns, "/", object.name, ", ",
                               rule.ShortPath(), ", line ", rule.place().line, ".")};
@@ -125,7 +177,7 @@ void ReadRule(Section rule, const KubeObject& object, const RouteParts& parts,
   std::vector<MethodMatch> matches = ReadMatches(rule, grpc);
   ReadFilters(rule, route);
   ReadBackends(rule, object.ns, route);
-  if (!grpc) route.rules = ReadHttpRules(rule);
+  route.rules = grpc ? OnceRules() : ReadHttpRules(rule);
   if (rule.Get("sessionPersistence").has_value()) {
     route.notes.emplace_back("sessionPersistence has no equivalent.");
   }

@@ -14,6 +14,7 @@
 #include "import/draft_writer.h"
 #include "import/grpc_policy.h"
 #include "import/import.h"
+#include "import/route_fit.h"
 #include "import/source.h"
 #include "import/yaml_writer.h"
 
@@ -21,7 +22,6 @@ namespace levee {
 namespace importer {
 namespace {
 
-constexpr char kNoRetries[] = "no-retries";
 constexpr char kPatient[] = "patient";   // the upstream of methods that wait for a connection
 constexpr double kMostTokenRatio = 100;  // the most that a policy takes
 
@@ -106,6 +106,7 @@ ImportedPolicy ServiceConfigImport::Run(const std::vector<ConfigText>& texts) {
   };
   append(throttling_notes_, draft_.policy_notes);
   append(unread_notes_, draft_.notes);
+  FitRoutes(source_, draft_);
   return Finish(source_, draft_);
 }
 
@@ -166,6 +167,7 @@ void ServiceConfigImport::ReadMethodConfig(Section method) {
   policy.name = policy_names_.Next(names.front().Label());
   for (const MethodName& name : names) {
     RouteDraft route;
+    route.source = static_cast<int>(routes_.size());
     route.method = name.Glob();
     route.upstream = patient ? PatientUpstream() : "anywhere";
     route.policy = policy.name;

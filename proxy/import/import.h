@@ -10,10 +10,24 @@
 
 namespace levee {
 
+// How far the routes of the source are routes of the policy.
+struct RouteCounts {
+  int exact = 0;  // the same calls go to the same upstream, and are tried as often
+  int narrowed =
+      0;            // some of its calls, or of its destinations, are left out; it keeps its retries
+  int guarded = 0;  // its calls are tried once, or not at all
+  int refused = 0;  // each is a fault
+
+  // Returns "routes: 3 exact, 1 narrowed, 0 guarded, 0 refused".
+  std::string Format() const;
+  bool AllExact() const { return narrowed == 0 && guarded == 0 && refused == 0; }
+};
+
 // Either a policy file or the faults of the input.
 struct ImportedPolicy {
   std::string yaml;           // comments name parts without equivalent; empty if there are faults
   std::vector<Fault> faults;  // in the order of lines
+  RouteCounts routes = {};    // of those that could be read
 };
 
 // Imports gRPC service configs (grpc/doc/service_config.md; retries: gRFC A6), in JSON or as YAML,

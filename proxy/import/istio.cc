@@ -24,6 +24,7 @@ const std::vector<KubeKind>& IstioKinds() {
   static const auto& kinds = *new std::vector<KubeKind>{
       {"networking.istio.io", "VirtualService"},
       {"networking.istio.io", "DestinationRule"},
+      {"", "Service"},
   };
   return kinds;
 }
@@ -37,15 +38,20 @@ ImportedPolicy ImportIstio(const std::vector<ConfigText>& texts) {
   ServiceDraft draft(TitleOf("Istio resources", FileOf(texts)));
   Notes& notes = draft.draft().notes;
   std::vector<KubeObject> objects = ReadKubeObjects(source, texts, IstioKinds(), notes);
+  KnownPorts ports;
   for (KubeObject& object : objects) {
     if (object.kind == "DestinationRule") ReadDestinationRule(object, draft);
+    if (object.kind == "Service") ports.Read(object);
   }
   for (KubeObject& object : objects) {
     if (object.kind != "VirtualService") continue;
-    for (ServiceRoute& route : ReadVirtualService(object)) draft.Add(source, std::move(route));
+    for (ServiceRoute& route : ReadVirtualService(object, ports, notes)) {
+      draft.Close(route.hosts, object.Label());
+      draft.Add(source, std::move(route));
+    }
   }
   NoteRetrying("Istio", draft.draft().policy_notes);
-  return Finish(source, draft.Finish(kIstioRest));
+  return Finish(source, draft.Finish(source, {kIstioRest, "default"}));
 }
 
 }  // namespace levee

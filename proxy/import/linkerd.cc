@@ -18,7 +18,7 @@ namespace levee {
 namespace importer {
 namespace {
 
-constexpr char kLinkerdRest[] = "Every other call goes where it says itself.";
+constexpr char kLinkerdRest[] = "Every other call goes where it says itself, and is tried once.";
 
 const std::vector<KubeKind>& LinkerdKinds() {
   static const auto& kinds = *new std::vector<KubeKind>{
@@ -62,6 +62,7 @@ void LinkerdImport::ReadRoute(KubeObject& object) {
   for (ServiceRoute& route : ReadGatewayRoute(object)) {
     const auto service = services_.find({route.service.ns, route.service.name, 0});
     ApplyLinkerd(own, service == services_.end() ? LinkerdRules() : service->second, route.rules);
+    draft_.Close(route.hosts, object.Label());
     draft_.Add(source_, std::move(route));
   }
 }
@@ -69,27 +70,31 @@ void LinkerdImport::ReadRoute(KubeObject& object) {
 // Adds a route for each port of a service with annotations.
 void LinkerdImport::AddServiceRoutes(KubeObject& object) {
   const LinkerdRules& read = services_[{object.ns, object.name, 0}];
-  ServiceRoute route;
-  route.notes = {absl::StrCat("From ", object.Label(), ".")};
-  route.like = object.name;
-  route.rules = read.rules;
-  if (route.rules == PolicyRules()) {
+  if (!read.retries && !read.timeouts && read.rules == PolicyRules()) {
     draft_.draft().notes.push_back(
         absl::StrCat("Not read: ", object.Label(), ", which has no annotations of Linkerd."));
     return;
   }
+  ServiceRoute route;
+  route.notes = {absl::StrCat("From ", object.Label(), ".")};
+  route.like = object.name;
+  route.place = object.place;
+  route.rules = read.rules;
+  if (!read.retries) route.rules.retry.max_attempts.value = 1;
+  std::vector<int64_t> ports;
   if (object.spec.has_value()) {
-    for (Section& port : object.spec->Maps("ports")) {
-      route.service = {object.ns, object.name, ReadPort(port, "port", true)};
-      route.hosts = GlobsOf(route.service);
-      draft_.Add(source_, route);
-      route.notes.clear();
-    }
+    for (Section& port : object.spec->Maps("ports")) ports.push_back(ReadPort(port, "port", true));
   }
-  if (route.service.port != 0) return;
-  route.service = {object.ns, object.name, 0};
-  route.hosts = GlobsOf(route.service);
-  draft_.Add(source_, std::move(route));
+  if (ports.empty()) ports.push_back(0);
+  for (const int64_t port : ports) {
+    route.service = {object.ns, object.name, port};
+    route.hosts = GlobsOf(route.service);
+    // The calls to a service with routes are theirs.
+    std::erase_if(route.hosts, [this](const HostGlob& host) { return draft_.IsClosed(host); });
+    if (route.hosts.empty()) continue;
+    draft_.Add(source_, route);
+    route.notes.clear();
+  }
 }
 
 ImportedPolicy LinkerdImport::Run(const std::vector<ConfigText>& texts) {
@@ -113,7 +118,7 @@ ImportedPolicy LinkerdImport::Run(const std::vector<ConfigText>& texts) {
       "Linkerd reads headers that change its policy (l5d-retry-limit and others) if it is told to; "
       "Levee does not.");
   NoteExhausted("Linkerd", draft_.draft().policy_notes);
-  return Finish(source_, draft_.Finish(kLinkerdRest));
+  return Finish(source_, draft_.Finish(source_, {kLinkerdRest, kNoRetries}));
 }
 
 }  // namespace

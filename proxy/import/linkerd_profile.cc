@@ -9,13 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "config/values.h"
 #include "import/attempts.h"
 
 namespace levee::importer {
 namespace {
-
-using config::v1::FieldRule;
 
 // Linkerd's default for a profile without retryBudget.
 constexpr double kDefaultRatio = 0.2;
@@ -25,44 +22,12 @@ constexpr absl::Duration kDefaultTtl = absl::Seconds(10);
 // The bound of a policy's budget.
 constexpr double kMostRatio = 1'000'000;
 
-// Returns the method's glob of a regular expression for whole paths; empty if no glob can say it.
-std::string GlobOfRegex(const std::string& regex) {
-  std::string text = regex;
-  std::string rest;
-  if (text.ends_with("/.*") || text.ends_with("/.+") || text.ends_with("/[^/]*")) {
-    text = text.substr(0, text.rfind('/') + 1);
-    rest = "*";
-  } else if (text.ends_with("/[^/]+")) {
-    return "";  // The slash within the brackets is the last.
-  }
-  std::string glob;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size() && (text[i + 1] == '.' || text[i + 1] == '/')) {
-      ++i;
-    } else if (std::string_view("\\^$.|?*+()[]{}").find(text[i]) != std::string_view::npos) {
-      return "";
-    }
-    glob += text[i];
-  }
-  glob += rest;
-  return ParseText(FieldRule::METHOD_GLOB, glob).ok() ? glob : "";
-}
-
 MethodMatch ReadCondition(Section condition) {
   MethodMatch match;
   const std::string method = condition.Text("method").value_or("POST");
-  if (method != "POST") {
-    match.conditions.push_back(
-        absl::StrCat("the HTTP method ", Quoted(method), ", which no gRPC call has"));
-  }
+  if (method != "POST") match.never = absl::StrCat("the HTTP method ", Quoted(method));
   const std::optional<std::string> regex = condition.Text("pathRegex");
-  if (regex.has_value() && *regex != "/.*" && *regex != ".*") {
-    match.glob = GlobOfRegex(*regex);
-    if (match.glob.empty()) {
-      match.glob = "*";
-      match.conditions.push_back(absl::StrCat("the regular expression ", Quoted(*regex)));
-    }
-  }
+  if (regex.has_value()) SetRegex(*regex, match);
   for (const std::string& key : condition.Left()) match.conditions.push_back(key);
   return match;
 }
@@ -152,6 +117,7 @@ std::vector<ServiceRoute> ReadServiceProfile(KubeObject& object) {
   const Field<BudgetDraft> budget = ReadBudget(spec);
   for (Section& section : spec.Maps("routes")) {
     ServiceRoute route = like;
+    route.place = section.place();
     const std::string name = section.Text("name").value_or("");
     route.notes.push_back(absl::StrCat("From ", object.Label(), ", route ", Quoted(name), ", line ",
                                        section.place().line, "."));
@@ -173,6 +139,7 @@ std::vector<ServiceRoute> ReadServiceProfile(KubeObject& object) {
   }
   ServiceRoute rest = like;
   rest.rules.retry.max_attempts.value = 1;
+  rest.place = object.place;
   rest.notes = {
       absl::StrCat("From ", object.Label(), ": the calls that none of its routes match.")};
   if (spec.Get("dstOverrides").has_value()) {

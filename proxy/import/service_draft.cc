@@ -6,14 +6,18 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "config/fault.h"
+#include "import/attempts.h"
+#include "import/route_fit.h"
 
 namespace levee::importer {
 namespace {
 
 // Below the rank of any method.
 constexpr std::pair<int, int> kInOrder = {std::numeric_limits<int>::min(), 0};
+
+// Above the rank of any method.
+constexpr std::pair<int, int> kLast = {std::numeric_limits<int>::max(), 0};
 
 constexpr size_t kMaxRoutes = 10'000;
 
@@ -81,15 +85,18 @@ std::string ServiceDraft::UpstreamFor(const ServicePort& service) {
 }
 
 std::string ServiceDraft::PolicyFor(ServiceRoute& route) {
+  TryOnceIfChanged(route.unsaid, route.rules);
   const ServiceSettings* settings = Find(route.service);
   if (settings != nullptr && !route.rules.retry.budget.value)
     route.rules.retry.budget = settings->budget;
   if (route.rules == PolicyRules()) return "default";
+  if (route.rules == OnceRules()) return kNoRetries;
   return policies_.NameFor(std::move(route.rules), route.like);
 }
 
 void ServiceDraft::Add(Source& source, ServiceRoute route) {
-  if (routes_.size() + route.hosts.size() <= kMaxRoutes) {
+  const size_t more = route.hosts.size() * std::max<size_t>(route.match.globs.size(), 1);
+  if (routes_.size() + more <= kMaxRoutes) {
     Add(std::move(route));
   } else if (!source.faulty()) {
     source.Refuse({source.files().front(), 0, 0, ""},
@@ -99,26 +106,53 @@ void ServiceDraft::Add(Source& source, ServiceRoute route) {
 
 void ServiceDraft::Add(ServiceRoute route) {
   RouteDraft made;
+  made.source = sources_++;
+  made.place = std::move(route.place);
   made.notes = std::move(route.notes);
   made.notes.insert(made.notes.end(), route.match.notes.begin(), route.match.notes.end());
-  std::vector<std::string>& reasons = route.reasons;
-  reasons.insert(reasons.end(), route.match.conditions.begin(), route.match.conditions.end());
-  made.method = route.match.glob;
-  made.left_out = !reasons.empty();
-  if (made.left_out) {
-    made.notes.push_back(
-        absl::StrCat("Left out, since this has no equivalent: ", absl::StrJoin(reasons, ", "),
-                     ". Its calls go on to the routes below."));
+  made.unsaid = route.unsaid;
+  std::vector<std::string>& conditions = made.unsaid.conditions;
+  conditions.insert(conditions.end(), route.match.conditions.begin(), route.match.conditions.end());
+  made.narrowed = route.narrowed || route.match.narrowed;
+  if (!route.match.never.empty()) {
+    made.left_out = true;
+    made.notes.push_back(absl::StrCat("Left out, since no gRPC call has ", route.match.never, "."));
+    route.match.globs = {"*"};
+    if (route.hosts.size() > 1) route.hosts.resize(1);
+  } else {
+    if (made.unsaid.answers.empty()) made.upstream = UpstreamFor(route.service);
+    made.policy = PolicyFor(route);
   }
   routed_.insert({route.service.ns, route.service.name, 0});
-  made.upstream = UpstreamFor(route.service);
-  made.policy = PolicyFor(route);
-  for (const HostGlob& host : route.hosts) {
-    made.authority = host.authority;
-    if (!route.annotated.empty()) annotated_.emplace_back(routes_.size(), route.annotated);
-    routes_.push_back(
-        {RankDomain(host.host), route.in_order ? kInOrder : RankMethod(made.method), made});
-    made.notes.clear();  // Once is enough for all hosts.
+  for (const std::string& glob : route.match.globs) {
+    made.method = glob;
+    for (const HostGlob& host : route.hosts) {
+      made.authority = host.authority;
+      if (!route.annotated.empty()) annotated_.emplace_back(routes_.size(), route.annotated);
+      routes_.push_back(
+          {RankDomain(host.host), route.in_order ? kInOrder : RankMethod(made.method), made});
+      made.notes.clear();  // Once is enough for all hosts.
+    }
+  }
+}
+
+void ServiceDraft::Close(const std::vector<HostGlob>& hosts, const std::string& object) {
+  for (const HostGlob& host : hosts) {
+    if (host.authority != "*") closed_.emplace(host.authority, std::pair{host, object});
+  }
+}
+
+void ServiceDraft::AddClosings() {
+  for (const auto& [authority, closed] : closed_) {
+    const auto& [host, object] = closed;
+    RouteDraft last;
+    last.authority = authority;
+    last.upstream = kNowhere;
+    last.policy = kNoRetries;
+    last.notes = {absl::StrCat("A call to a host of ", object,
+                               " that none of its routes take has no route there. Here it fails at "
+                               "once.")};
+    routes_.push_back({RankDomain(host.host), kLast, std::move(last)});
   }
 }
 
@@ -138,35 +172,32 @@ void ServiceDraft::ResolveAnnotations() {
   }
 }
 
-void ServiceDraft::AddServicesWithoutRoute() {
+void ServiceDraft::AddServicesWithoutRoute(const std::string& policy) {
   for (const auto& [service, settings] : settings_) {
     if (routed_.contains(service)) continue;
     ServiceRoute route;
     route.hosts = GlobsOf(service);
     route.service = service;
     route.like = service.name;
+    if (policy == kNoRetries) route.rules.retry.max_attempts.value = 1;
     Add(std::move(route));
   }
 }
 
-Draft ServiceDraft::Finish(const std::string& rest) {
-  AddServicesWithoutRoute();
+Draft ServiceDraft::Finish(Source& source, const RestOfCalls& rest) {
+  AddServicesWithoutRoute(rest.policy);
   ResolveAnnotations();
+  AddClosings();
   std::stable_sort(routes_.begin(), routes_.end(), [](const Ranked& a, const Ranked& b) {
     return std::tie(a.domain, a.method) < std::tie(b.domain, b.method);
   });
-  bool all = false;
-  for (Ranked& ranked : routes_) {
-    const RouteDraft& route = ranked.route;
-    all = all || (!route.left_out && route.authority == "*" && route.method == "*");
-    draft_.routes.push_back(std::move(ranked.route));
-  }
-  if (all) return std::move(draft_);
+  for (Ranked& ranked : routes_) draft_.routes.push_back(std::move(ranked.route));
   RouteDraft last;
-  last.notes = {rest};
+  last.notes = {rest.note};
   last.upstream = UpstreamFor({});
-  last.policy = "default";
+  last.policy = rest.policy;
   draft_.routes.push_back(std::move(last));
+  FitRoutes(source, draft_);
   return std::move(draft_);
 }
 

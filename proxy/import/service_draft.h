@@ -11,6 +11,7 @@
 #include "import/draft.h"
 #include "import/envoy_match.h"
 #include "import/kube_objects.h"
+#include "import/method_match.h"
 #include "import/policy_table.h"
 
 namespace levee::importer {
@@ -37,15 +38,23 @@ std::vector<HostGlob> AnyPort(const std::string& host);
 // port of 0 is any port.
 std::vector<HostGlob> GlobsOf(const ServicePort& service);
 
+// The route of the calls that no route of the source takes.
+struct RestOfCalls {
+  std::string note;
+  std::string policy;
+};
+
 struct ServiceRoute {
   std::vector<HostGlob> hosts;
   MethodMatch match;
   // Without a port or a name calls go where they say themselves.
   ServicePort service;
-  PolicyRules rules;                 // equal to PolicyRules() for `default`
-  std::string like;                  // for the name of its policy
-  std::string annotated;             // the policy that an annotation names
-  std::vector<std::string> reasons;  // for which it is left out
+  PolicyRules rules;      // equal to PolicyRules() for `default`
+  std::string like;       // for the name of its policy
+  std::string annotated;  // the policy that an annotation names
+  Unsaid unsaid;          // without the conditions of `match`
+  bool narrowed = false;  // leads to fewer destinations than the source's route
+  Place place;
   Notes notes;
   bool in_order = false;  // Comes before others of its host, as it was added.
 };
@@ -68,9 +77,16 @@ class ServiceDraft {
   // It is a fault of `source` if there are more than 10000 routes; every host repeats its routes.
   void Add(Source& source, ServiceRoute route);
 
-  // Ends the draft with routes for services that have settings only, and one for every other call,
-  // which the note `rest` explains. May be called once.
-  Draft Finish(const std::string& rest);
+  // A call to one of the hosts that none of their routes match reaches no service, as `object`
+  // says.
+  void Close(const std::vector<HostGlob>& hosts, const std::string& object);
+  bool IsClosed(const HostGlob& host) const {
+    return closed_.contains(host.authority) || closed_.contains(host.host + ":*");
+  }
+
+  // Ends the draft with routes for services that have settings only, and one for every other call.
+  // May be called once.
+  Draft Finish(Source& source, const RestOfCalls& rest);
 
  private:
   struct Ranked {
@@ -84,15 +100,18 @@ class ServiceDraft {
   void ResolveAnnotations();
   const ServiceSettings* Find(const ServicePort& service) const;
   void Add(ServiceRoute route);
-  void AddServicesWithoutRoute();
+  void AddServicesWithoutRoute(const std::string& policy);
+  void AddClosings();
 
   Draft draft_;
-  Names upstream_names_{{"none", "anywhere"}};
-  PolicyTable policies_{draft_.policies, {"default"}};
+  Names upstream_names_{{"none", "anywhere", kNowhere}};
+  PolicyTable policies_{draft_.policies, {"default", kNoRetries}};
   std::map<ServicePort, ServiceSettings> settings_;  // of port 0
   std::set<ServicePort> routed_;                     // with port 0
   std::map<ServicePort, std::string> upstreams_;
+  std::map<std::string, std::pair<HostGlob, std::string>> closed_;  // by authority, with the object
   std::vector<Ranked> routes_;
+  int sources_ = 0;                                        // routes of the source so far
   std::vector<std::pair<size_t, std::string>> annotated_;  // routes, and the policies to be theirs
 };
 

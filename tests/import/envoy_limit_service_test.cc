@@ -134,7 +134,7 @@ TEST(EnvoyLimitService, ARouteTakesThoseOfItsVirtualHostIfItHasNoneOrSaysSo) {
     }
     return found;
   };
-  EXPECT_EQ(keys("prefix_rewrite: /"), "text:host ");
+  EXPECT_EQ(keys("prefix_rewrite: /a/"), "text:host ");
   EXPECT_EQ(keys(Actions(kGeneric)), "text:paid ");
   EXPECT_EQ(keys("include_vh_rate_limits: true, " + Actions(kGeneric)), "text:host text:paid ");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which routes of Envoy become routes, in which order, with which timeout, and which are left out.
+// What routes of Envoy become, in which order, and with which timeout.
 #include <string>
 
 #include "gmock/gmock.h"
@@ -31,28 +31,59 @@ TEST(EnvoyMatch, PathsAreGlobs) {
       "  - upstream: a\n    policy: a\n");
 }
 
-TEST(EnvoyMatch, MoreThanAPathIsLeftOutWithAComment) {
+// The attempts of a call, and its upstream.
+std::string EnvoyCall(const std::string& text, const std::string& method,
+                      const std::string& authority = "cart.shop") {
+  return CallIn(FromEnvoy(text), authority, method);
+}
+std::string EnvoyCounts(const std::string& text) {
+  return ImportEnvoy({{"f", text}}).routes.Format();
+}
+
+constexpr char kRetries[] =
+    "route: {cluster: a, retry_policy: {retry_on: unavailable, num_retries: 3}}";
+
+TEST(EnvoyMatch, ARouteForSomeOfTheCallsThatItNamesTriesThemOnce) {
   for (const char* condition :
-       {"headers", "query_parameters", "dynamic_metadata", "runtime_fraction", "connect_matcher"}) {
-    EXPECT_THAT(
-        SectionOf(FromEnvoy(MatchedRoute(absl::StrCat("prefix: /a/, ", condition, ": [x]"))),
-                  "routes"),
-        HasSubstr(absl::StrCat("  # Left out, since this has no equivalent: ", condition,
-                               ". Its calls go on to the routes below.\n"
-                               "  # - match: {method: \"/a/*\"}\n"
-                               "  #   upstream: a\n"
-                               "  #   policy: a\n")))
-        << condition;
+       {"headers: [{name: x}]", "dynamic_metadata: [{}]", "runtime_fraction: {}",
+        "connect_matcher: {}", "safe_regex: {regex: '/[ab]/.*'}"}) {
+    const std::string text = MatchedRoute(condition, kRetries);
+    EXPECT_EQ(EnvoyCall(text, "/a/Get"), "a, 1 attempt") << condition;
+    EXPECT_EQ(EnvoyCounts(text), "routes: 0 exact, 0 narrowed, 1 guarded, 0 refused") << condition;
   }
 }
 
-TEST(EnvoyMatch, PathsThatAreNoGlobsAreLeftOut) {
-  EXPECT_THAT(CommentsOf(FromEnvoy(MatchedRoute("safe_regex: {regex: \"/a\\\\..*\"}"))),
-              HasSubstr("Left out, since this has no equivalent: safe_regex \"/a\\\\..*\"."));
-  EXPECT_THAT(CommentsOf(FromEnvoy(MatchedRoute("path: /a/*"))),
-              HasSubstr("Left out, since this has no equivalent: the path \"/a/*\"."));
-  EXPECT_THAT(CommentsOf(FromEnvoy(MatchedRoute("prefix: a"))),
-              HasSubstr("Left out, since this has no equivalent: the path \"a\"."));
+TEST(EnvoyMatch, CallsThatCannotBeToldFromThoseOfAnotherClusterAreAFault) {
+  EXPECT_EQ(FaultsOfEnvoy("[" + MatchedRoute("prefix: /a/, headers: [{name: x}]") + ",\n" +
+                          MatchedRoute("prefix: /", "route: {cluster: b}") + "]"),
+            "f:1:2: [0]: the calls of this route cannot be told from others: the header \"x\" has "
+            "no equivalent, and the route in line 2 leads some of them elsewhere");
+}
+
+TEST(EnvoyMatch, WhatNoGrpcCallHasMatchesNone) {
+  for (const char* match :
+       {"path: /a/*", "prefix: a", "prefix: /, query_parameters: [{name: q, present_match: true}]",
+        "prefix: /, headers: [{name: ':method', exact_match: GET}]",
+        "prefix: /, headers: [{name: content-type, string_match: {exact: text/html}}]"}) {
+    const std::string text =
+        "[" + MatchedRoute(match) + "," + MatchedRoute("prefix: /", "route: {cluster: b}") + "]";
+    EXPECT_EQ(EnvoyCall(text, "/a/Get"), "b, 1 attempt") << match;
+    EXPECT_EQ(EnvoyCounts(text), "routes: 2 exact, 0 narrowed, 0 guarded, 0 refused") << match;
+  }
+}
+
+TEST(EnvoyMatch, WhatEveryGrpcCallHasIsNoCondition) {
+  EXPECT_EQ(EnvoyCounts(MatchedRoute("prefix: /, headers: [{name: content-type, string_match: "
+                                     "{prefix: application/grpc}}, {name: ':method', string_match: "
+                                     "{exact: POST}}]")),
+            "routes: 1 exact, 0 narrowed, 0 guarded, 0 refused");
+}
+
+TEST(EnvoyMatch, ARegularExpressionOfNamesIsTheirMethods) {
+  const std::string text = MatchedRoute("safe_regex: {regex: '/shop\\.(Cart|Basket)/(Get.*|Put)'}");
+  EXPECT_EQ(EnvoyCall(text, "/shop.Basket/GetItem"), "a, 1 attempt");
+  EXPECT_EQ(EnvoyCall(text, "/shop.Basket/Putt"), "none");
+  EXPECT_EQ(EnvoyCounts(text), "routes: 1 exact, 0 narrowed, 0 guarded, 0 refused");
 }
 
 TEST(EnvoyMatch, CaseThatDoesNotMatterIsAComment) {
@@ -61,44 +92,69 @@ TEST(EnvoyMatch, CaseThatDoesNotMatterIsAComment) {
   EXPECT_THAT(ValuesOf(yaml, "routes"), HasSubstr("method: \"/a/*\""));
 }
 
-TEST(EnvoyRoute, WhenNoneIsLeftCallsGoOnWithoutRetries) {
-  const std::string yaml = FromEnvoy(MatchedRoute("prefix: /, headers: [{name: x}]"));
-  EXPECT_EQ(ValuesOf(yaml, "routes"), "  - upstream: anywhere\n    policy: no-retries\n");
-  EXPECT_THAT(ValuesOf(yaml, "policies"), HasSubstr("  - name: no-retries\n"
-                                                    "    retry:\n"
-                                                    "      max_attempts: 1\n"));
+TEST(EnvoyRoute, ToSeveralClustersLeadsToTheOneWithTheMostCalls) {
+  const std::string text =
+      MatchedRoute("prefix: /",
+                   "route: {weighted_clusters: {clusters: [{name: x, weight: 1}, {name: y, weight: "
+                   "9}]}, retry_policy: {retry_on: unavailable}}");
+  EXPECT_EQ(EnvoyCall(text, "/a/Get"), "y, 2 attempts");
+  EXPECT_EQ(EnvoyCounts(text), "routes: 0 exact, 1 narrowed, 0 guarded, 0 refused");
 }
 
-TEST(EnvoyRoute, ThatLeadsToSeveralClustersOrToNoneIsLeftOut) {
-  EXPECT_THAT(
-      FromEnvoy(MatchedRoute(
-          "prefix: /a/",
-          "route: {weighted_clusters: {clusters: [{name: x, weight: 1}, {name: y}]}}")),
-      HasSubstr("  # Left out, since this has no equivalent: weighted_clusters (\"x\", \"y\"). Its "
-                "calls go "
-                "on to the\n"
-                "  # routes below.\n"
-                "  # - match: {method: \"/a/*\"}\n"
-                "  #   upstream: x\n"
-                "  #   policy: x\n"));
-  EXPECT_THAT(CommentsOf(FromEnvoy(MatchedRoute("prefix: /", "route: {cluster_header: x-c}"))),
-              HasSubstr("Left out, since this has no equivalent: cluster_header."));
-  for (const char* answer : {"redirect", "direct_response"}) {
-    const std::string yaml =
-        FromEnvoy(MatchedRoute("prefix: /", absl::StrCat(answer, ": {status: 404}")));
-    EXPECT_THAT(CommentsOf(yaml),
-                HasSubstr(absl::StrCat("Left out, since this has no equivalent: ", answer, ".")));
-    EXPECT_THAT(yaml, Not(HasSubstr("# - match")));
+TEST(EnvoyRoute, WhoseClusterACallChoosesIsAFault) {
+  EXPECT_THAT(FaultsOfEnvoy(MatchedRoute("prefix: /", "route: {cluster_header: x-c}")),
+              HasSubstr("where its calls go is not known: cluster_header has no equivalent"));
+}
+
+TEST(EnvoyRoute, ThatEnvoyAnswersItselfReachesNoService) {
+  for (const char* answer : {"redirect: {host_redirect: b}", "direct_response: {status: 403}"}) {
+    const std::string denied = MatchedRoute("prefix: /a/", answer);
+    EXPECT_EQ(EnvoyCall(denied, "/a/Get"), "nowhere, 1 attempt") << answer;
+    const std::string text = "[" + denied + "," + MatchedRoute("prefix: /", kRetries) + "]";
+    EXPECT_EQ(EnvoyCall(text, "/a/Get"), "nowhere, 1 attempt") << answer;
+    EXPECT_EQ(EnvoyCall(text, "/b/Get"), "a, 4 attempts") << answer;
+    EXPECT_EQ(EnvoyCounts(text), "routes: 1 exact, 0 narrowed, 1 guarded, 0 refused") << answer;
   }
+}
+
+TEST(EnvoyRoute, ThatDeniesSomeCallsNeverLetsThemThrough) {
+  EXPECT_THAT(FaultsOfEnvoy("[" +
+                            MatchedRoute("prefix: /a/, headers: [{name: x}]",
+                                         "direct_response: {status: 403}") +
+                            "," + MatchedRoute("prefix: /") + "]"),
+              HasSubstr("calls that reach no service (direct_response) cannot be told from others, "
+                        "since the header \"x\" has no equivalent"));
+}
+
+TEST(EnvoyRoute, ThatLeadsBrowsersElsewhereTakesNoCalls) {
+  for (const char* match : {"path: /healthz",
+                            "prefix: /, headers: [{name: ':method', exact_match: "
+                            "GET}]"}) {
+    const std::string text = "[" + MatchedRoute(match, "direct_response: {status: 200}") + "," +
+                             MatchedRoute("prefix: /") + "]";
+    EXPECT_EQ(EnvoyCounts(text), "routes: 2 exact, 0 narrowed, 0 guarded, 0 refused");
+    EXPECT_THAT(FromEnvoy(text), Not(HasSubstr("nowhere")));
+  }
+}
+
+TEST(EnvoyRoute, ThatIsRewrittenTriesItsCallsOnceAndKeepsItsTimeout) {
+  const std::string text = MatchedRoute("prefix: /a/",
+                                        "route: {cluster: a, timeout: 2s, prefix_rewrite: /b/, "
+                                        "retry_policy: {retry_on: unavailable}}");
+  EXPECT_EQ(EnvoyCall(text, "/a/Get"), "a, 1 attempt");
+  EXPECT_THAT(ValuesOf(FromEnvoy(text), "policies"), HasSubstr("timeout: 2s\n"));
+  EXPECT_EQ(EnvoyCounts(MatchedRoute("prefix: /a/", "route: {cluster: a, prefix_rewrite: /a/}")),
+            "routes: 1 exact, 0 narrowed, 0 guarded, 0 refused");
 }
 
 TEST(EnvoyRoute, WhatIsNotReadIsAComment) {
   const std::string comments = CommentsOf(FromEnvoy(
       "{domains: [\"*\"], cors: {}, routes: [{name: r, match: {prefix: /}, tracing: {}, route: "
-      "{cluster: a, prefix_rewrite: /x, idle_timeout: 1s}}]}"));
+      "{cluster: a, host_rewrite_literal: x, idle_timeout: 1s}}]}"));
   EXPECT_THAT(comments, HasSubstr("Not read in the file: cors."));
   EXPECT_THAT(comments, HasSubstr("Not read in routes[0]: tracing."));
-  EXPECT_THAT(comments, HasSubstr("Not read in routes[0].route: prefix_rewrite, idle_timeout."));
+  EXPECT_THAT(comments,
+              HasSubstr("Not read in routes[0].route: host_rewrite_literal, idle_timeout."));
 }
 
 TEST(EnvoyRoute, PoliciesOfOneNameThatDoTheSameAreOne) {
@@ -188,28 +244,31 @@ TEST(EnvoyDomains, ThatMatchNoCallAreLeftOut) {
             "  - match: {authority: ok, method: \"/*\"}\n    upstream: a\n    policy: a\n");
 }
 
-TEST(EnvoyDomains, CallsThatWouldHaveNoRouteInEnvoyAreToldOf) {
-  const std::string yaml =
-      FromEnvoy("[{domains: [cart.shop], routes: [" + MatchedRoute("prefix: /a/") +
-                "]}, {domains: [\"*\"], routes: [" + MatchedRoute("prefix: /") + "]}]");
-  EXPECT_THAT(CommentsOf(yaml),
-              HasSubstr("A call to cart.shop that none of its routes match has no "
-                        "route in Envoy; here it goes on to those of *."));
+TEST(EnvoyDomains, ACallThatNoRouteOfItsDomainTakesReachesNoService) {
+  const std::string text =
+      "[{domains: [cart.shop], routes: [" + MatchedRoute("prefix: /a/", kRetries) +
+      "]}, {domains: [\"*\"], routes: [" + MatchedRoute("prefix: /", "route: {cluster: b}") + "]}]";
+  EXPECT_EQ(EnvoyCall(text, "/a/Get"), "a, 4 attempts");
+  EXPECT_EQ(EnvoyCall(text, "/b/Get"), "nowhere, 1 attempt");
+  EXPECT_EQ(EnvoyCall(text, "/b/Get", "other.shop"), "b, 1 attempt");
+  EXPECT_THAT(CommentsOf(FromEnvoy(text)),
+              HasSubstr("A call to cart.shop that none of its routes take has no route in Envoy. "
+                        "Here it fails at once, and does not go on to the routes of *."));
   const std::string complete =
       FromEnvoy("[{domains: [cart.shop], routes: [" + MatchedRoute("prefix: /") +
                 "]}, {domains: [\"*\"], routes: [" + MatchedRoute("prefix: /") + "]}]");
-  EXPECT_THAT(CommentsOf(complete), Not(HasSubstr("has no route in Envoy")));
+  EXPECT_THAT(complete, Not(HasSubstr("nowhere")));
 }
 
-TEST(EnvoyDomains, OfSeveralRouteConfigurationsKeepTheirOrder) {
+TEST(EnvoyDomains, OfSeveralRouteConfigurationsComeTheMostExactFirst) {
   const std::string config =
       "virtual_hosts: [{domains: [\"*\"], routes: [" + MatchedRoute("prefix: /");
   const std::string yaml =
       FromEnvoy("[{" + config + "]}]}, {virtual_hosts: [{domains: [cart.shop], routes: [" +
                 MatchedRoute("prefix: /") + "]}]}]");
   EXPECT_EQ(ValuesOf(yaml, "routes"),
-            "  - match: {method: \"/*\"}\n    upstream: a\n    policy: a\n"
-            "  - match: {authority: cart.shop, method: \"/*\"}\n    upstream: a\n    policy: a\n");
+            "  - match: {authority: cart.shop, method: \"/*\"}\n    upstream: a\n    policy: a\n"
+            "  - match: {method: \"/*\"}\n    upstream: a\n    policy: a\n");
   EXPECT_THAT(CommentsOf(yaml), HasSubstr("There are several route configurations."));
 }
 

@@ -51,8 +51,9 @@ std::string Tls(const std::string& validation) {
 }
 
 std::string GatewayRoutes(const std::string& text) { return ValuesOf(FromGateway(text), "routes"); }
+// Without the policy of the calls that no route takes.
 std::string GatewayPolicies(const std::string& text) {
-  return ValuesOf(FromGateway(text), "policies");
+  return WithoutRest(ValuesOf(FromGateway(text), "policies"));
 }
 std::string GatewayUpstreams(const std::string& text) {
   return ValuesOf(FromGateway(text), "upstreams");
@@ -62,12 +63,18 @@ TEST(GatewayApi, AGrpcMethodIsAGlob) {
   EXPECT_EQ(GatewayRoutes(Grpc("matches: [{method: {service: shop.Cart, method: Get}}]")),
             "  - match: {authority: cart.example, method: \"/shop.Cart/Get\"}\n"
             "    upstream: cart\n"
-            "    policy: default\n"
+            "    policy: no-retries\n"
             "  - match: {authority: \"cart.example:*\", method: \"/shop.Cart/Get\"}\n"
             "    upstream: cart\n"
-            "    policy: default\n"
+            "    policy: no-retries\n"
+            "  - match: {authority: cart.example}\n"
+            "    upstream: nowhere\n"
+            "    policy: no-retries\n"
+            "  - match: {authority: \"cart.example:*\"}\n"
+            "    upstream: nowhere\n"
+            "    policy: no-retries\n"
             "  - upstream: anywhere\n"
-            "    policy: default\n");
+            "    policy: no-retries\n");
   EXPECT_THAT(GatewayRoutes(Grpc("matches: [{method: {service: shop.Cart}}]")),
               HasSubstr("method: \"/shop.Cart/*\""));
   EXPECT_THAT(GatewayRoutes(Grpc("matches: [{method: {method: Get}}]")),
@@ -114,21 +121,78 @@ TEST(GatewayApi, PathsArePrefixesByTheirParts) {
               HasSubstr("match: {authority: cart.example}"));
 }
 
-TEST(GatewayApi, AMatchThatLeveeWouldTakeMoreWidelyIsLeftOut) {
+// The attempts of a call to cart.example, and its upstream.
+std::string GatewayCall(const std::string& text, const std::string& method) {
+  return CallIn(FromGateway(text), "cart.example", method);
+}
+std::string GatewayCounts(const std::string& text) {
+  return ImportGatewayApi({{"f", text}}).routes.Format();
+}
+
+TEST(GatewayApi, ARouteForSomeOfTheCallsThatItNamesTriesThemOnce) {
   for (const std::string& text :
-       {Http("matches: [{headers: [{name: x, value: y}]}]"),
-        Http("matches: [{queryParams: [{name: x, value: y}]}]"), Http("matches: [{method: GET}]"),
-        Http("matches: [{path: {type: RegularExpression, value: /a.*}}]"),
-        Grpc("matches: [{method: {type: RegularExpression, service: a.*}}]"),
-        Grpc("filters: [{type: URLRewrite}]"),
-        GatewayRoute("GRPCRoute",
-                     "rules: [{backendRefs: [{name: a, port: 1, weight: 9}, {name: b, port: "
-                     "1}]}]"),
-        GatewayRoute("GRPCRoute", "rules: [{backendRefs: []}]")}) {
-    const std::string yaml = FromGateway(text);
-    EXPECT_EQ(ValuesOf(yaml, "routes"), "  - upstream: anywhere\n    policy: default\n") << text;
-    EXPECT_THAT(CommentsOf(yaml), HasSubstr("Left out, since this has no equivalent: ")) << text;
+       {Http("matches: [{headers: [{name: x, value: y}]}], retry: {attempts: 2}"),
+        Http("matches: [{path: {type: RegularExpression, value: '/[ab]/.*'}}], retry: {attempts: "
+             "2}"),
+        Grpc("matches: [{method: {type: RegularExpression, service: '[a-c]'}}]"),
+        Http("filters: [{type: URLRewrite, urlRewrite: {path: {}}}], retry: {attempts: 2}"),
+        Http("filters: [{type: ExtensionRef}], retry: {attempts: 2}")}) {
+    EXPECT_EQ(GatewayCall(text, "/a/Get"), "cart, 1 attempt") << text;
+    EXPECT_EQ(GatewayCounts(text), "routes: 0 exact, 0 narrowed, 1 guarded, 0 refused") << text;
   }
+}
+
+TEST(GatewayApi, ARegularExpressionOfNamesIsTheirMethods) {
+  const std::string grpc = Grpc(
+      "matches: [{method: {type: RegularExpression, service: 'shop\\.(Cart|Basket)', method: "
+      "Get.*}}]");
+  EXPECT_EQ(GatewayCounts(grpc), "routes: 1 exact, 0 narrowed, 0 guarded, 0 refused");
+  EXPECT_EQ(GatewayCall(grpc, "/shop.Basket/GetItem"), "cart, 1 attempt");
+  EXPECT_EQ(GatewayCall(grpc, "/shop.Basket/Put"), "nowhere, 1 attempt");
+}
+
+TEST(GatewayApi, WhatNoGrpcCallHasMatchesNone) {
+  for (const char* match : {"method: GET", "queryParams: [{name: x, value: y}]",
+                            "headers: [{name: content-type, value: text/html}]"}) {
+    const std::string text = Http(absl::StrCat("matches: [{", match, "}]"));
+    EXPECT_EQ(GatewayCall(text, "/a.A/Get"), "nowhere, 1 attempt") << match;
+    EXPECT_EQ(GatewayCounts(text), "routes: 1 exact, 0 narrowed, 0 guarded, 0 refused") << match;
+  }
+}
+
+TEST(GatewayApi, ABackendOfManyIsTheOneWithTheMostCalls) {
+  const std::string text = GatewayRoute(
+      "HTTPRoute",
+      "hostnames: [cart.example], rules: [{retry: {attempts: 1}, backendRefs: [{name: a, port: 1}, "
+      "{name: b, port: 1, weight: 9}]}]");
+  EXPECT_EQ(GatewayCall(text, "/a.A/Get"), "b, 2 attempts");
+  EXPECT_EQ(GatewayCounts(text), "routes: 0 exact, 1 narrowed, 0 guarded, 0 refused");
+}
+
+TEST(GatewayApi, ABackendOfAnotherKindIsAnUpstreamToBeNamed) {
+  const std::string text =
+      GatewayRoute("GRPCRoute",
+                   "hostnames: [cart.example], rules: [{backendRefs: [{group: g, kind: Pool, name: "
+                   "a}]}]");
+  EXPECT_EQ(GatewayCall(text, "/a.A/Get"), "a, 1 attempt");
+  EXPECT_THAT(CommentsOf(FromGateway(text)),
+              HasSubstr("Backends of the kind \"Pool\" are not read"));
+  EXPECT_THAT(
+      GatewayUpstreams(GatewayRoute(
+          "GRPCRoute",
+          "rules: [{backendRefs: [{group: multicluster.x-k8s.io, kind: ServiceImport, name: "
+          "a, port: 5}]}]")),
+      HasSubstr("endpoints: [\"dns:a.shop.svc.clusterset.local:5\"]"));
+}
+
+TEST(GatewayApi, AnswersOfTheGatewayItselfReachNoService) {
+  for (const std::string& text :
+       {Grpc("filters: [{type: RequestRedirect}]"),
+        GatewayRoute("GRPCRoute", "hostnames: [cart.example], rules: [{backendRefs: []}]")}) {
+    EXPECT_EQ(GatewayCall(text, "/a.A/Get"), "nowhere, 1 attempt") << text;
+  }
+  EXPECT_THAT(FaultsOfGateway(Http("filters: [{type: ExternalAuth}]")),
+              HasSubstr("where its calls go is not known: the filter \"ExternalAuth\" has no"));
 }
 
 TEST(GatewayApi, TimeoutsBoundTheCallAndItsAttempts) {
@@ -136,6 +200,7 @@ TEST(GatewayApi, TimeoutsBoundTheCallAndItsAttempts) {
             "  - name: r\n"
             "    timeout: 1m30s\n"
             "    retry:\n"
+            "      max_attempts: 1\n"
             "      attempt_timeout: 500ms\n");
   EXPECT_THAT(CommentsOf(FromGateway(Http("timeouts: {request: 0s}"))),
               HasSubstr("timeouts.request is 0s, which means none."));
@@ -153,8 +218,8 @@ TEST(GatewayApi, AttemptsAreRetries) {
       "      http: [503, 500]\n"
       "      attempt_timeout: 1s\n"
       "      backoff: {initial: 100ms, multiplier: 2, max: 1s, jitter: {add: 100ms}}\n");
-  EXPECT_EQ(GatewayPolicies(Http("retry: {attempts: 0, codes: [503]}")),
-            "  - name: r\n    retry:\n      max_attempts: 1\n");
+  EXPECT_EQ(GatewayCall(Http("retry: {attempts: 0, codes: [503]}"), "/a.A/Get"), "cart, 1 attempt");
+  EXPECT_EQ(GatewayCall(Http("timeouts: {request: 1s}"), "/a.A/Get"), "cart, 1 attempt");
   EXPECT_THAT(GatewayPolicies(Http("retry: {codes: [503]}")), Not(HasSubstr("max_attempts")));
 }
 
@@ -165,6 +230,7 @@ TEST(GatewayApi, ABudgetHoldsForEveryRouteToItsService) {
                               "interval: 2s}}")),
       "  - name: r\n"
       "    retry:\n"
+      "      max_attempts: 1\n"
       "      budget: {ratio: 0.25, window: 20s, floor: {per_second: 1.5}}\n");
   EXPECT_THAT(GatewayPolicies(Grpc("") + "---\n" + Traffic("{}")),
               HasSubstr("budget: {ratio: 0.2, window: 10s, floor: {per_second: 10}}\n"));
@@ -196,7 +262,7 @@ TEST(GatewayApi, AnAnnotationNamesAPolicyOfTheFile) {
       GatewayRoute("GRPCRoute", GatewayRule(""), ", annotations: {levee.dev/policy: patient}");
   EXPECT_THAT(CommentsOf(FromGateway(grpc)),
               HasSubstr("levee.dev/policy: \"patient\" is no policy of this file. Define it and "
-                        "name it here in place of default."));
+                        "name it here in place of no-retries."));
   EXPECT_THAT(GatewayRoutes(grpc), Not(HasSubstr("patient")));
   std::string http =
       GatewayRoute("HTTPRoute",

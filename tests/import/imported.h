@@ -2,7 +2,9 @@
 // Short ways to say what an import makes of a text.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -35,6 +37,20 @@ inline std::string FromEnvoy(const std::string& text) {
   return Checked(ImportEnvoy({{"f", text}}));
 }
 
+// What becomes of a call by the policy: "cart, 3 attempts", or "none" without a route.
+inline std::string CallIn(const std::string& yaml, const std::string& authority,
+                          const std::string& method) {
+  const auto snapshot = CheckConfig({{"out", yaml}}, std::nullopt).snapshot;
+  if (snapshot == nullptr) return "no policy";
+  const Route* route = snapshot->routes.Find({.authority = authority, .path = method});
+  if (route == nullptr) return "none";
+  const CallPolicy& policy = snapshot->policies[static_cast<size_t>(route->policy)];
+  const int attempts = std::max(policy.retry.max_attempts,
+                                policy.hedge.has_value() ? policy.hedge->max_attempts : 1);
+  return absl::StrCat(snapshot->upstreams[static_cast<size_t>(route->upstream)].name, ", ",
+                      attempts, attempts == 1 ? " attempt" : " attempts");
+}
+
 // Returns the text below the top-level key `key`.
 inline std::string SectionOf(const std::string& yaml, const std::string& key) {
   const std::string start = absl::StrCat("\n", key, ":\n");
@@ -52,6 +68,13 @@ inline std::string ValuesOf(const std::string& yaml, const std::string& key) {
     if (!text.empty() && !absl::StartsWith(text, "#")) absl::StrAppend(&values, line, "\n");
   }
   return values;
+}
+
+// The policies without the one of calls that are tried once and nothing else.
+inline std::string WithoutRest(std::string policies) {
+  const std::string rest = "  - name: no-retries\n    retry:\n      max_attempts: 1\n";
+  const size_t at = policies.find(rest);
+  return at == std::string::npos ? policies : policies.erase(at, rest.size());
 }
 
 // All comments of the output as one text, as if they were not wrapped.

@@ -56,7 +56,7 @@ TEST(Istio, AttemptsAreRetries) {
       "      backoff: {initial: 100ms, multiplier: 2, max: 1s, jitter: full}\n"
       "      commit: headers\n");
   EXPECT_EQ(IstioPolicies(IstioRoute("retries: {attempts: 0}")),
-            "  - name: v\n    retry:\n      max_attempts: 1\n");
+            "  - name: no-retries\n    retry:\n      max_attempts: 1\n");
 }
 
 TEST(Istio, ARouteThatSaysNothingOfRetriesHasIstiosDefault) {
@@ -93,19 +93,139 @@ TEST(Istio, RoutesStandInTheirOrder) {
   EXPECT_LT(exact, routes.find("{authority: cart.shop}"));
 }
 
-TEST(Istio, AMatchThatLeveeWouldTakeMoreWidelyIsLeftOut) {
-  for (const char* http :
-       {"{match: [{headers: {x: {exact: y}}}], route: [{destination: {host: cart}}]}",
-        "{match: [{uri: {regex: /a.*}}], route: [{destination: {host: cart}}]}",
-        "{match: [{sourceLabels: {app: a}}], route: [{destination: {host: cart}}]}",
-        "{redirect: {uri: /b}}", "{rewrite: {uri: /b}, route: [{destination: {host: cart}}]}",
-        "{route: [{destination: {host: other}}]}", "{route: []}",
-        "{route: [{destination: {host: a, port: {number: 1}}, weight: 90}, {destination: {host: b, "
-        "port: {number: 1}}, weight: 10}]}"}) {
-    const std::string yaml = FromIstio(VirtualService(http));
-    EXPECT_EQ(ValuesOf(yaml, "routes"), "  - upstream: anywhere\n    policy: default\n") << http;
-    EXPECT_THAT(CommentsOf(yaml), HasSubstr("Left out, since this has no equivalent: ")) << http;
+// The attempts of a call to cart.shop:80, and its upstream.
+std::string CallOf(const std::string& http, const std::string& method) {
+  return CallIn(FromIstio(VirtualService(http)), "cart.shop:80", method);
+}
+
+TEST(Istio, ARouteForSomeOfTheCallsThatItNamesTriesThemOnce) {
+  for (const char* match : {"headers: {x: {exact: y}}", "sourceLabels: {app: a}",
+                            "uri: {regex: '/[a-c]/.*'}", "method: {regex: 'P.*'}"}) {
+    const std::string http =
+        absl::StrCat("{match: [{", match, "}], route: [{destination: {host: cart}}]}");
+    EXPECT_EQ(CallOf(http, "/a.A/Get"), "cart, 1 attempt") << match;
+    EXPECT_EQ(ImportIstio({{"f", VirtualService(http)}}).routes.Format(),
+              "routes: 0 exact, 0 narrowed, 1 guarded, 0 refused")
+        << match;
   }
+}
+
+TEST(Istio, ARouteThatIsRewrittenTriesItsCallsOnce) {
+  EXPECT_EQ(CallOf("{match: [{uri: {prefix: /a.A/}}], rewrite: {uri: /b.B/}, route: [{destination: "
+                   "{host: cart}}], retries: {attempts: 5}}",
+                   "/a.A/Get"),
+            "cart, 1 attempt");
+}
+
+TEST(Istio, ARouteThatOnlyGoesElsewhereIsNoReasonToLoseItsRetries) {
+  const std::string same =
+      "{match: [{headers: {x: {exact: y}}}], route: [{destination: {host: cart, subset: v2}}]}, "
+      "{route: [{destination: {host: cart, subset: v1}}]}";
+  EXPECT_EQ(CallOf(same, "/a.A/Get"), "cart, 3 attempts");
+  EXPECT_EQ(ImportIstio({{"f", VirtualService(same)}}).routes.Format(),
+            "routes: 2 exact, 0 narrowed, 0 guarded, 0 refused");
+}
+
+TEST(Istio, ARouteWithoutRetriesNeverLosesItsCallsToOneWithRetries) {
+  EXPECT_EQ(CallOf("{match: [{headers: {x: {exact: y}}, uri: {prefix: /a.A/}}], route: "
+                   "[{destination: {host: cart}}], retries: {attempts: 0}}, {route: [{destination: "
+                   "{host: cart}}], retries: {attempts: 3}}",
+                   "/a.A/Get"),
+            "cart, 1 attempt");
+}
+
+TEST(Istio, CallsThatCannotBeToldFromThoseOfAnotherServiceAreAFault) {
+  EXPECT_EQ(FaultsOfIstio(VirtualService(
+                "{match: [{headers: {x: {exact: y}}}], route: [{destination: {host: canary, port: "
+                "{number: 80}}}]},\n {route: [{destination: {host: cart, port: {number: 80}}}]}")),
+            "f:4:30: spec.http[0]: the calls of this route cannot be told from others: the header "
+            "\"x\" has no equivalent, and the route in line 5 leads some of them elsewhere");
+  EXPECT_THAT(FaultsOfIstio(VirtualService("{delegate: {name: d}}")),
+              HasSubstr("where its calls go is not known: delegate has no equivalent"));
+}
+
+TEST(Istio, AnswersOfIstioItselfReachNoService) {
+  for (const char* answer : {"redirect: {uri: /b}", "directResponse: {status: 403}", "route: []"}) {
+    EXPECT_EQ(
+        CallOf(absl::StrCat("{", answer, "}, {route: [{destination: {host: cart}}]}"), "/a.A/Get"),
+        "nowhere, 1 attempt")
+        << answer;
+  }
+}
+
+TEST(Istio, ACallThatNoRouteOfItsHostTakesReachesNoService) {
+  const std::string http =
+      "{match: [{uri: {prefix: /a.A/}}], route: [{destination: {host: cart}}]}";
+  EXPECT_EQ(CallOf(http, "/a.A/Get"), "cart, 3 attempts");
+  EXPECT_EQ(CallOf(http, "/b.B/Get"), "nowhere, 1 attempt");
+}
+
+TEST(Istio, OfSeveralServicesTheOneWithTheMostCallsGetsAll) {
+  const std::string http =
+      "{route: [{destination: {host: a, port: {number: 1}}, weight: 10}, {destination: {host: b, "
+      "port: {number: 1}}, weight: 90}], retries: {attempts: 1, retryOn: unavailable}}";
+  EXPECT_EQ(CallOf(http, "/a.A/Get"), "b, 2 attempts");
+  EXPECT_EQ(ImportIstio({{"f", VirtualService(http)}}).routes.Format(),
+            "routes: 0 exact, 1 narrowed, 0 guarded, 0 refused");
+}
+
+TEST(Istio, WhatNoGrpcCallHasMatchesNone) {
+  for (const char* match :
+       {"method: {exact: GET}", "queryParams: {a: {exact: b}}",
+        "headers: {content-type: {exact: application/json}}", "uri: {prefix: x}"}) {
+    const std::string http = absl::StrCat(
+        "{match: [{", match,
+        "}], route: [{destination: {host: web}}]}, {route: [{destination: {host: cart}}]}");
+    EXPECT_EQ(CallOf(http, "/a.A/Get"), "cart, 3 attempts") << match;
+  }
+  EXPECT_EQ(CallOf("{match: [{headers: {content-type: {prefix: application/grpc}}, method: {exact: "
+                   "POST}}], route: [{destination: {host: cart}}]}",
+                   "/a.A/Get"),
+            "cart, 3 attempts");
+}
+
+TEST(Istio, AMatchForGatewaysTakesNoCallsOfASidecar) {
+  const std::string hosts = "hosts: [cart], gateways: [mesh, public], http: [";
+  std::string text = VirtualService(
+      "{match: [{gateways: [public]}], route: [{destination: {host: web}}]}, {match: [{gateways: "
+      "[mesh]}], route: [{destination: {host: cart}}]}");
+  text.replace(text.find("hosts: [cart], http: ["), 22, hosts);
+  EXPECT_EQ(CallIn(FromIstio(text), "cart.shop:80", "/a.A/Get"), "cart, 3 attempts");
+}
+
+// Hosts of which one is public and one in the cluster; the destination has no port.
+TEST(Istio, TwoHostsKeepTheirRetries) {
+  const std::string text =
+      "apiVersion: networking.istio.io/v1\n"
+      "kind: VirtualService\n"
+      "metadata: {name: cart, namespace: shop}\n"
+      "spec:\n"
+      "  hosts: [cart.shop.svc.cluster.local, cart.example.com]\n"
+      "  http:\n"
+      "  - match: [{uri: {prefix: /shop.Cart/Pay}}]\n"
+      "    route: [{destination: {host: cart.shop.svc.cluster.local}}]\n"
+      "    retries: {attempts: 0}\n"
+      "  - route: [{destination: {host: cart.shop.svc.cluster.local}}]\n"
+      "    retries: {attempts: 3, retryOn: unavailable}\n";
+  const std::string yaml = FromIstio(text);
+  for (const char* authority :
+       {"cart.shop:50051", "cart.shop.svc.cluster.local:50051", "cart.example.com:443"}) {
+    EXPECT_EQ(CallIn(yaml, authority, "/shop.Cart/Pay"), "cart, 1 attempt") << authority;
+    EXPECT_EQ(CallIn(yaml, authority, "/shop.Cart/Get"), "cart, 4 attempts") << authority;
+  }
+  EXPECT_EQ(ImportIstio({{"f", text}}).routes.Format(),
+            "routes: 2 exact, 2 narrowed, 0 guarded, 0 refused");
+  EXPECT_THAT(CommentsOf(yaml), HasSubstr("The destination \"cart.shop\" has no port"));
+}
+
+TEST(Istio, AServiceWithOnePortIsADestinationWithIt) {
+  const std::string text = VirtualService("{route: [{destination: {host: other}}]}") +
+                           "---\n{apiVersion: v1, kind: Service, metadata: {name: other, "
+                           "namespace: shop}, spec: {ports: "
+                           "[{port: 50051}]}}\n";
+  EXPECT_THAT(IstioUpstreams(text), HasSubstr("endpoints: [\"dns:other.shop:50051\"]"));
+  EXPECT_EQ(ImportIstio({{"f", text}}).routes.Format(),
+            "routes: 1 exact, 0 narrowed, 0 guarded, 0 refused");
 }
 
 TEST(Istio, SubsetsOfOneServiceAreTheService) {

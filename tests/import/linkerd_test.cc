@@ -38,7 +38,12 @@ std::string Profile(const std::string& spec) {
 }
 
 std::string LinkerdPolicies(const std::string& text) {
-  return ValuesOf(FromLinkerd(text), "policies");
+  return WithoutRest(ValuesOf(FromLinkerd(text), "policies"));
+}
+
+// The attempts of a call to cart.shop:80, and its upstream.
+std::string LinkerdCall(const std::string& text, const std::string& method) {
+  return CallIn(FromLinkerd(text), "cart.shop:80", method);
 }
 
 TEST(Linkerd, AnnotationsOfAServiceHoldForItsPorts) {
@@ -49,7 +54,7 @@ TEST(Linkerd, AnnotationsOfAServiceHoldForItsPorts) {
   EXPECT_THAT(ValuesOf(yaml, "upstreams"), HasSubstr("endpoints: [\"dns:cart.shop:80\"]"));
   EXPECT_THAT(ValuesOf(yaml, "routes"), HasSubstr("{authority: \"cart.shop:80\"}\n    upstream: "
                                                   "cart\n    policy: cart\n"));
-  EXPECT_EQ(ValuesOf(yaml, "policies"),
+  EXPECT_EQ(WithoutRest(ValuesOf(yaml, "policies")),
             "  - name: cart\n"
             "    timeout: 2s\n"
             "    retry:\n"
@@ -64,9 +69,25 @@ TEST(Linkerd, AnnotationsOfAServiceHoldForItsPorts) {
 TEST(Linkerd, WithoutALimitACallIsRetriedOnce) {
   EXPECT_THAT(LinkerdPolicies(KubernetesService("retry.linkerd.io/grpc: internal")),
               HasSubstr("max_attempts: 2\n"));
-  EXPECT_EQ(LinkerdPolicies(
-                KubernetesService("retry.linkerd.io/grpc: internal, retry.linkerd.io/limit: '0'")),
-            "  - name: cart\n    retry:\n      max_attempts: 1\n");
+  EXPECT_EQ(
+      LinkerdCall(KubernetesService("retry.linkerd.io/grpc: internal, retry.linkerd.io/limit: '0'"),
+                  "/a.A/Get"),
+      "cart, 1 attempt");
+}
+
+TEST(Linkerd, WithoutAnnotationsOfRetriesACallIsTriedOnce) {
+  EXPECT_EQ(LinkerdCall(KubernetesService("timeout.linkerd.io/request: 2s"), "/a.A/Get"),
+            "cart, 1 attempt");
+  EXPECT_EQ(LinkerdCall(LinkerdRoute("HTTPRoute", ""), "/a.A/Get"), "cart, 1 attempt");
+}
+
+TEST(Linkerd, ACallThatNoRouteOfTheServiceTakesReachesNoService) {
+  const std::string text =
+      LinkerdRoute("GRPCRoute", "retry.linkerd.io/grpc: internal",
+                   ", matches: [{method: {service: a.A}}]") +
+      "---\n" + KubernetesService("retry.linkerd.io/grpc: internal, retry.linkerd.io/limit: '5'");
+  EXPECT_EQ(LinkerdCall(text, "/a.A/Get"), "cart, 2 attempts");
+  EXPECT_EQ(LinkerdCall(text, "/b.B/Get"), "nowhere, 1 attempt");
 }
 
 TEST(Linkerd, RangesOfStatusesAreNamedOneByOne) {
@@ -80,13 +101,15 @@ TEST(Linkerd, AnnotationsOfARouteComeBeforeThoseOfItsService) {
   const std::string service = KubernetesService(
       "retry.linkerd.io/grpc: internal, retry.linkerd.io/limit: '5', "
       "timeout.linkerd.io/request: 9s");
-  const std::string both = LinkerdPolicies(
-      LinkerdRoute("GRPCRoute", "retry.linkerd.io/grpc: cancelled, retry.linkerd.io/limit: '1'") +
-      "---\n" + service);
-  EXPECT_THAT(both, HasSubstr("  - name: r\n    timeout: 9s\n    retry:\n      max_attempts: 2\n"
-                              "      codes: [CANCELLED]\n"));
-  EXPECT_THAT(both, HasSubstr("  - name: cart\n    timeout: 9s\n    retry:\n"
-                              "      max_attempts: 6\n      codes: [INTERNAL]\n"));
+  EXPECT_THAT(LinkerdPolicies(LinkerdRoute("GRPCRoute",
+                                           "retry.linkerd.io/grpc: cancelled, "
+                                           "retry.linkerd.io/limit: '1'") +
+                              "---\n" + service),
+              HasSubstr("  - name: r\n    timeout: 9s\n    retry:\n      max_attempts: 2\n"
+                        "      codes: [CANCELLED]\n"));
+  EXPECT_THAT(LinkerdPolicies(service),
+              HasSubstr("  - name: cart\n    timeout: 9s\n    retry:\n"
+                        "      max_attempts: 6\n      codes: [INTERNAL]\n"));
 }
 
 TEST(Linkerd, TheTimeoutsOfARouteCountToo) {
@@ -138,7 +161,7 @@ TEST(Linkerd, AProfilesRoutesStandInTheirOrder) {
             "      codes: [UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE, DATA_LOSS]\n"
             "      http: [5xx]\n"
             "      budget: {ratio: 0.3, window: 20s, floor: {per_second: 4}}\n"
-            "  - name: cart-3\n"
+            "  - name: no-retries\n"
             "    retry:\n"
             "      max_attempts: 1\n");
 }
@@ -149,15 +172,21 @@ TEST(Linkerd, AProfileWithoutBudgetHasLinkerds) {
       HasSubstr("budget: {ratio: 0.2, window: 10s, floor: {per_second: 10}}"));
 }
 
-TEST(Linkerd, AConditionThatNoGlobCanSayIsLeftOut) {
-  for (const char* condition :
-       {"{pathRegex: '/a\\.A/(Get|Put)'}", "{method: GET}", "{not: {method: GET}}",
-        "{pathRegex: '/a\\.A/[^/]+'}", "{pathRegex: '/a.A/Get'}"}) {
-    const std::string yaml =
-        FromLinkerd(Profile(absl::StrCat("routes: [{condition: ", condition, ", timeout: 1s}]")));
-    EXPECT_THAT(CommentsOf(yaml), HasSubstr("Left out, since this has no equivalent: "));
-    EXPECT_THAT(ValuesOf(yaml, "routes"), Not(HasSubstr("policy: cart\n"))) << condition;
+TEST(Linkerd, ARegularExpressionThatNamesMethodsIsTheirRoutes) {
+  for (const char* regex : {"/a\\.A/(Get|Put)", "/a\\.A/[^/]+", "/a.A/Get", "/a\\.A/G.*"}) {
+    const std::string text = Profile(
+        absl::StrCat("routes: [{condition: {pathRegex: '", regex, "'}, isRetryable: true}]"));
+    EXPECT_EQ(LinkerdCall(text, "/a.A/Get"), "cart, 3 attempts") << regex;
+    EXPECT_EQ(LinkerdCall(text, "/b.A/Get"), "cart, 1 attempt") << regex;
   }
+}
+
+TEST(Linkerd, ARouteThatCannotBeToldFromOthersTriesItsCallsOnce) {
+  const std::string text =
+      Profile("routes: [{condition: {pathRegex: '/a\\.A/[G-P]et'}, isRetryable: true}]");
+  EXPECT_EQ(LinkerdCall(text, "/a.A/Get"), "cart, 1 attempt");
+  EXPECT_EQ(ImportLinkerd({{"f", text}}).routes.Format(),
+            "routes: 1 exact, 0 narrowed, 1 guarded, 0 refused");
 }
 
 TEST(Linkerd, WrongValuesAreFaultsWithTheirPlace) {

@@ -158,7 +158,7 @@ static_resources:
               - match:
                   prefix: "/"
                   headers: [{name: x-canary, present_match: true}]
-                route: {cluster: canary}
+                route: {cluster: other}
               - match: {prefix: "/"}
                 route: {cluster: other}
           http_filters:
@@ -195,19 +195,16 @@ upstreams:
   - name: cart
     endpoints: ["10.0.0.7:50051", "10.0.0.8:50051"]
     connect_timeout: 250ms
-  - name: canary
-    # The file does not have this cluster; name its endpoints here. Until then this dials what a
-    # call's :authority says.
-    endpoints: ["authority:"]
   - name: other
     # The file does not have this cluster; name its endpoints here. Until then this dials what a
     # call's :authority says.
     endpoints: ["authority:"]
+  # Nothing is at this address, so that a call fails at once as UNAVAILABLE.
+  - name: nowhere
+    endpoints: ["unix:/nowhere"]
 
 routes:
   # From typed_config.route_config.virtual_hosts[0].routes[0], line 22.
-  # A call to cart.shop that none of its routes match has no route in Envoy; here it goes on to
-  # those of *.
   - match: {authority: cart.shop, method: "/shop.Cart/Watch"}
     upstream: cart
     policy: cart
@@ -215,19 +212,25 @@ routes:
   - match: {authority: cart.shop, method: "/shop.Cart/*"}
     upstream: cart
     policy: cart-2
-  # A call to cart.shop:50051 that none of its routes match has no route in Envoy; here it goes on
-  # to those of *.
+  # A call to cart.shop that none of its routes take has no route in Envoy. Here it fails at once,
+  # and does not go on to the routes of *.
+  - match: {authority: cart.shop}
+    upstream: nowhere
+    policy: no-retries
   - match: {authority: "cart.shop:50051", method: "/shop.Cart/Watch"}
     upstream: cart
     policy: cart
   - match: {authority: "cart.shop:50051", method: "/shop.Cart/*"}
     upstream: cart
     policy: cart-2
+  # A call to cart.shop:50051 that none of its routes take has no route in Envoy. Here it fails at
+  # once, and does not go on to the routes of *.
+  - match: {authority: "cart.shop:50051"}
+    upstream: nowhere
+    policy: no-retries
   # From typed_config.route_config.virtual_hosts[1].routes[0], line 39.
-  # Left out, since this has no equivalent: headers. Its calls go on to the routes below.
-  # - match: {method: "/*"}
-  #   upstream: canary
-  #   policy: canary
+  # Left out, since the header "x-canary" has no equivalent. The routes below lead its calls to the
+  # same upstream by the same policy.
   # From typed_config.route_config.virtual_hosts[1].routes[1], line 43.
   - match: {method: "/*"}
     upstream: other
@@ -265,14 +268,12 @@ policies:
       commit: headers
       # retry_host_predicate: Levee avoids the endpoints that failed in any case.
       # host_selection_retry_max_attempts: Levee looks at every endpoint, so that it needs no bound.
-  - name: canary
+  - name: other
     # Envoy's default for a route without timeout.
     timeout: 15s
     retry:
       max_attempts: 1
-  - name: other
-    # Envoy's default for a route without timeout.
-    timeout: 15s
+  - name: no-retries
     retry:
       max_attempts: 1
 

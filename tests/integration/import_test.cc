@@ -28,12 +28,33 @@ TEST(Import, PrintsAPolicyThatCheckAccepts) {
   const TempFile config(kServiceConfig);
   const Ended imported = RunToEnd(LEVEE_BINARY, {"import", "grpc-service-config", config.path()});
   EXPECT_EQ(imported.exit, 0);
-  EXPECT_EQ(imported.errors, "");
+  EXPECT_EQ(imported.errors, "routes: 1 exact, 0 narrowed, 0 guarded, 0 refused\n");
   EXPECT_THAT(imported.output, HasSubstr("  - match: {method: \"/shop.Cart/*\"}\n"));
   const TempFile policy(imported.output);
   const Ended checked = RunToEnd(LEVEE_BINARY, {"check", policy.path()});
   EXPECT_EQ(checked.exit, 0);
   EXPECT_EQ(checked.output, policy.path() + ": ok\n");
+}
+
+TEST(Import, WithStrictEndsWithOneUnlessEveryRouteIsExact) {
+  const std::string exact = "[{match: {prefix: /}, route: {cluster: a}}]";
+  const std::string guarded = "[{match: {prefix: /, headers: [{name: x}]}, route: {cluster: a}}]";
+  EXPECT_EQ(RunWithInput("import envoy --strict -", exact).exit, 0);
+  EXPECT_EQ(RunWithInput("import envoy -", guarded).exit, 0);
+  const Ended strict = RunWithInput("import envoy --strict -", guarded);
+  EXPECT_EQ(strict.exit, 1);
+  EXPECT_EQ(strict.errors, "routes: 0 exact, 0 narrowed, 1 guarded, 0 refused\n");
+  EXPECT_THAT(strict.output, HasSubstr("Takes more calls than it should"));
+}
+
+TEST(Import, ARefusedRouteIsAnErrorAndCounted) {
+  const Ended refused =
+      RunWithInput("import envoy -", "[{match: {prefix: /}, route: {cluster_header: x}}]");
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_EQ(refused.output, "");
+  EXPECT_EQ(refused.errors,
+            "-:1:2: [0]: where its calls go is not known: cluster_header has no equivalent\n"
+            "routes: 0 exact, 0 narrowed, 0 guarded, 1 refused\n");
 }
 
 TEST(Import, ReadsStandardInput) {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which gRPC calls the match of a route takes, as the globs of a policy and what these cannot say.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "import/draft.h"
+
+namespace levee::importer {
+
+struct MethodMatch {
+  std::vector<std::string> globs = {"*"};  // a call of any of them may match; empty: of none
+  std::vector<std::string> conditions;     // on these calls, which no glob can express
+  std::string never;                       // why no gRPC call matches; empty: some do
+  bool narrowed = false;                   // the globs take fewer calls, and a note says which
+  Notes notes;
+};
+
+// A condition on a header's value as other formats have them.
+struct HeaderCondition {
+  enum class Kind { kExact, kPrefix, kOther };
+
+  std::string name;
+  Kind kind = Kind::kOther;
+  std::string value;
+};
+
+// Adds the condition to the match: nothing if every gRPC call meets it, as `content-type` with the
+// prefix application/grpc.
+void AddHeader(const HeaderCondition& header, MethodMatch& match);
+
+// Sets the globs to those of a regular expression for whole paths, or adds a condition if there are
+// none that say the same.
+void SetRegex(const std::string& regex, MethodMatch& match);
+
+}  // namespace levee::importer

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/route_fit.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "policy/route_table.h"
+
+namespace levee::importer {
+namespace {
+
+enum class Fit { kExact, kNarrowed, kGuarded, kRefused };  // from the best to the worst
+
+// Whether there may be a text that both globs match. False only where there is none.
+bool MayMeet(std::string_view a, std::string_view b) {
+  const size_t star_a = a.find('*'), star_b = b.find('*');
+  if (star_a == std::string_view::npos) return GlobMatch(b, a);
+  if (star_b == std::string_view::npos) return GlobMatch(a, b);
+  const size_t begin = std::min(star_a, star_b);
+  const size_t end = std::min(a.size() - a.rfind('*'), b.size() - b.rfind('*')) - 1;
+  return a.substr(0, begin) == b.substr(0, begin) &&
+         a.substr(a.size() - end) == b.substr(b.size() - end);
+}
+
+// The calls that two routes of the list have in common.
+struct Overlap {
+  Overlap(const RouteDraft& above, const RouteDraft& below) {
+    const std::string upper = absl::AsciiStrToLower(above.authority);
+    const std::string lower = absl::AsciiStrToLower(below.authority);
+    some = MayMeet(upper, lower) && MayMeet(above.method, below.method);
+    all = GlobMatch(lower, upper) && GlobMatch(below.method, above.method);
+  }
+
+  bool some;  // there may be one
+  bool all;   // those of the route above
+};
+
+class Fitter {
+ public:
+  Fitter(Source& source, Draft& draft) : source_(source), draft_(draft) {
+    for (const PolicyDraft& policy : draft.policies) rules_[policy.name] = &policy.rules;
+  }
+
+  void Run();
+
+ private:
+  // The fate of a route's calls if the route is left out.
+  struct Below {
+    bool covered = false;               // each of them has a route
+    bool closed = true;                 // no route takes any of them to a service
+    bool same = true;                   // all lead to the same upstream
+    bool as_often = true;               // and try them as the route does, or once
+    bool equal = true;                  // and by its policy
+    const RouteDraft* other = nullptr;  // the first that leads elsewhere
+  };
+  Below LookBelow(size_t index) const;
+
+  void Decide(size_t index);
+  void DecideConditional(size_t index);
+  void DecideOwnAnswer(size_t index);
+  void Guard(RouteDraft& route, const std::string& why);
+  void Refuse(const RouteDraft& route, const std::string& why);
+  void Note(const RouteDraft& route, Fit fit, std::string text);
+  bool TriesOnce(const std::string& policy) const;
+  void TellDecisions();
+  void RemoveUnreached();
+  void AddLastResort();
+  void Count();
+  void AddWhatIsNamed();
+  void RemoveUnused();
+
+  Source& source_;
+  Draft& draft_;
+  std::map<std::string, const PolicyRules*> rules_;
+  std::map<int, Fit> fits_;                       // by source
+  std::map<int, std::vector<std::string>> told_;  // by source
+  std::map<int, std::set<std::string>> refused_;  // by source, so that each is one fault
+};
+
+std::string WithoutEqual(const std::vector<std::string>& what) {
+  return absl::StrCat(absl::StrJoin(what, ", "), what.size() == 1 ? " has" : " have",
+                      " no equivalent");
+}
+
+bool Fitter::TriesOnce(const std::string& policy) const {
+  if (policy == kNoRetries) return true;
+  const auto found = rules_.find(policy);
+  return found != rules_.end() && found->second->retry.max_attempts.value == 1 &&
+         !found->second->hedge.value.has_value();
+}
+
+Fitter::Below Fitter::LookBelow(size_t index) const {
+  const RouteDraft& route = draft_.routes[index];
+  Below below;
+  for (size_t i = index + 1; i < draft_.routes.size() && !below.covered; ++i) {
+    const RouteDraft& next = draft_.routes[i];
+    const Overlap calls(route, next);
+    if (next.left_out || !calls.some) continue;
+    const bool same = next.upstream == route.upstream && next.source != RouteDraft::kAdded;
+    if (!same && next.source != RouteDraft::kAdded && below.other == nullptr) below.other = &next;
+    below.closed = below.closed && next.upstream == kNowhere;
+    below.same = below.same && same;
+    below.equal = below.equal && next.policy == route.policy;
+    below.as_often = below.as_often && (next.policy == route.policy || TriesOnce(next.policy));
+    below.covered = calls.all;
+  }
+  return below;
+}
+
+void Fitter::Note(const RouteDraft& route, Fit fit, std::string text) {
+  if (route.source == RouteDraft::kAdded) return;
+  Fit& worst = fits_.emplace(route.source, Fit::kExact).first->second;
+  worst = std::max(worst, fit);
+  std::vector<std::string>& told = told_[route.source];
+  if (!text.empty() && std::find(told.begin(), told.end(), text) == told.end()) {
+    told.push_back(std::move(text));
+  }
+}
+
+void Fitter::Guard(RouteDraft& route, const std::string& why) {
+  route.policy = kNoRetries;
+  Note(route, Fit::kGuarded, why);
+}
+
+void Fitter::Refuse(const RouteDraft& route, const std::string& why) {
+  Note(route, Fit::kRefused, "");
+  if (!refused_[route.source].insert(why).second) return;
+  source_.Refuse(route.place, why);
+}
+
+void Fitter::DecideOwnAnswer(size_t index) {
+  RouteDraft& route = draft_.routes[index];
+  const Below below = LookBelow(index);
+  const std::string answers = absl::StrJoin(route.unsaid.answers, ", ");
+  if (below.closed) {
+    route.left_out = true;
+    route.upstream.clear();
+    Note(route, Fit::kExact,
+         absl::StrCat("Left out (", answers,
+                      "): its calls are answered where they are routed, "
+                      "and no route here takes them."));
+  } else if (route.unsaid.conditions.empty()) {
+    route.upstream = kNowhere;
+    Guard(route,
+          absl::StrCat("Its calls reach no service (", answers, "); here they fail at once."));
+  } else {
+    Refuse(route, absl::StrCat("calls that reach no service (", answers,
+                               ") cannot be told from others, since ",
+                               WithoutEqual(route.unsaid.conditions)));
+  }
+}
+
+void Fitter::DecideConditional(size_t index) {
+  RouteDraft& route = draft_.routes[index];
+  const std::string why = WithoutEqual(route.unsaid.conditions);
+  const Below below = LookBelow(index);
+  if (below.covered && below.same && below.as_often) {
+    route.left_out = true;
+    route.upstream.clear();
+    Note(route, below.equal ? Fit::kExact : Fit::kGuarded,
+         absl::StrCat(
+             "Left out, since ", why, ". The routes below lead its calls to the same ",
+             below.equal ? "upstream by the same policy." : "upstream, and try them once."));
+  } else if (below.other == nullptr) {
+    Guard(route, absl::StrCat("Takes more calls than it should, since ", why,
+                              ". So they are tried once."));
+  } else {
+    Refuse(route, absl::StrCat("the calls of this route cannot be told from others: ", why,
+                               ", and the route in line ", below.other->place.line,
+                               " leads some of them elsewhere"));
+  }
+}
+
+void Fitter::Decide(size_t index) {
+  RouteDraft& route = draft_.routes[index];
+  if (route.left_out || route.source == RouteDraft::kAdded) {
+    Note(route, Fit::kExact, "");
+    return;
+  }
+  const Unsaid& unsaid = route.unsaid;
+  if (!unsaid.unknown.empty()) {
+    Refuse(route, absl::StrCat("where its calls go is not known: ", WithoutEqual(unsaid.unknown)));
+  } else if (!unsaid.answers.empty()) {
+    DecideOwnAnswer(index);
+  } else if (!unsaid.conditions.empty()) {
+    DecideConditional(index);
+  } else if (!unsaid.changes.empty()) {
+    // Its rules try them once, and hold for no other calls.
+    Note(route, Fit::kGuarded,
+         absl::StrCat("Its calls stay as they are, since ", WithoutEqual(unsaid.changes),
+                      ". So they are tried once."));
+  } else {
+    Note(route, route.narrowed ? Fit::kNarrowed : Fit::kExact, "");
+  }
+}
+
+void Fitter::TellDecisions() {
+  for (RouteDraft& route : draft_.routes) {
+    const auto told = told_.find(route.source);
+    if (told == told_.end()) continue;
+    route.notes.insert(route.notes.end(), told->second.begin(), told->second.end());
+    told_.erase(told);
+  }
+}
+
+void Fitter::Count() {
+  RouteCounts& counts = draft_.counts;
+  for (const auto& [source, fit] : fits_) {
+    switch (fit) {
+      case Fit::kExact:
+        ++counts.exact;
+        break;
+      case Fit::kNarrowed:
+        ++counts.narrowed;
+        break;
+      case Fit::kGuarded:
+        ++counts.guarded;
+        break;
+      case Fit::kRefused:
+        ++counts.refused;
+        break;
+    }
+  }
+}
+
+// A policy file has a route.
+void Fitter::AddLastResort() {
+  for (const RouteDraft& route : draft_.routes) {
+    if (!route.left_out) return;
+  }
+  RouteDraft rest;
+  rest.notes.emplace_back("No route is left: no call reaches a service.");
+  rest.upstream = kNowhere;
+  rest.policy = kNoRetries;
+  draft_.routes.push_back(std::move(rest));
+}
+
+void Fitter::AddWhatIsNamed() {
+  const auto names = [this](const auto& field) {
+    return std::any_of(
+        draft_.routes.begin(), draft_.routes.end(),
+        [&field](const RouteDraft& route) { return !route.left_out && field(route); });
+  };
+  if (names([](const RouteDraft& route) { return route.upstream == kNowhere; })) {
+    UpstreamDraft nowhere;
+    nowhere.name = kNowhere;
+    nowhere.notes = {"Nothing is at this address, so that a call fails at once as UNAVAILABLE."};
+    nowhere.endpoints.value = {"unix:/nowhere"};
+    draft_.upstreams.push_back(std::move(nowhere));
+  }
+  const bool known = std::any_of(draft_.policies.begin(), draft_.policies.end(),
+                                 [](const PolicyDraft& p) { return p.name == kNoRetries; });
+  if (!known && names([](const RouteDraft& route) { return route.policy == kNoRetries; })) {
+    PolicyDraft once;
+    once.name = kNoRetries;
+    once.rules.retry.max_attempts.value = 1;
+    draft_.policies.push_back(std::move(once));
+  }
+}
+
+// Removes routes that were added for calls of which there are none. Of equal notes about those that
+// stay, one is enough.
+void Fitter::RemoveUnreached() {
+  std::vector<RouteDraft>& routes = draft_.routes;
+  std::set<std::string> complete;  // authorities of which a route takes every call
+  std::vector<std::string> globs;  // those with a star
+  std::set<Notes> told;
+  const auto unreached = [&](RouteDraft& route) {
+    const std::string authority = absl::AsciiStrToLower(route.authority);
+    if (route.source == RouteDraft::kAdded && !route.left_out) {
+      const auto takes = [&authority](const std::string& glob) {
+        return GlobMatch(glob, authority);
+      };
+      if (complete.contains(authority) || std::any_of(globs.begin(), globs.end(), takes))
+        return true;
+      if (!told.insert(route.notes).second) route.notes.clear();
+    }
+    const bool every = route.method == "*" || route.method == "/*";
+    const bool is_new = every && !route.left_out && complete.insert(authority).second;
+    if (is_new && authority.find('*') != std::string::npos) globs.push_back(authority);
+    return false;
+  };
+  // In their order, which std::erase_if does not promise.
+  std::vector<RouteDraft> reached;
+  for (RouteDraft& route : routes) {
+    if (!unreached(route)) reached.push_back(std::move(route));
+  }
+  routes = std::move(reached);
+}
+
+// An upstream or a policy that no written route names would be unused.
+void Fitter::RemoveUnused() {
+  std::set<std::string> upstreams, policies;
+  for (const RouteDraft& route : draft_.routes) {
+    if (route.upstream.empty()) continue;
+    upstreams.insert(route.upstream);
+    policies.insert(route.policy);
+  }
+  std::erase_if(draft_.upstreams,
+                [&upstreams](const UpstreamDraft& u) { return !upstreams.contains(u.name); });
+  std::erase_if(draft_.policies,
+                [&policies](const PolicyDraft& p) { return !policies.contains(p.name); });
+}
+
+void Fitter::Run() {
+  // A decision needs those of the routes below.
+  for (size_t i = draft_.routes.size(); i-- > 0;) Decide(i);
+  TellDecisions();
+  RemoveUnreached();
+  AddLastResort();
+  Count();
+  AddWhatIsNamed();
+  RemoveUnused();
+}
+
+}  // namespace
+
+void FitRoutes(Source& source, Draft& draft) { Fitter(source, draft).Run(); }
+
+}  // namespace levee::importer
