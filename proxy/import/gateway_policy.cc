@@ -33,7 +33,8 @@ std::vector<std::string> ReadTargets(const KubeObject& object, Section& spec, No
   if (!spec.Has("targetRefs")) spec.Refuse("targetRefs", "must be given");
   for (Section& target : spec.Maps("targetRefs")) {
     const std::string kind = target.Text("kind").value_or("Service");
-    const std::string name = ReadObjectName(target, "name", true);
+    const std::string name =
+        kind == "Service" ? ReadLabel(target, "name", true) : ReadObjectName(target, "name", true);
     const std::optional<std::string> port = target.Text("sectionName");
     target.Ignore({"group"});
     AddNote(target.Unread(), notes);

@@ -24,7 +24,7 @@ struct RouteParts {
 };
 
 std::string ReadNamespace(Section& section, const std::string& ns) {
-  const std::string own = ReadObjectName(section, "namespace", false);
+  const std::string own = ReadLabel(section, "namespace", false);
   return own.empty() ? ns : own;
 }
 
@@ -33,13 +33,13 @@ void ReadParents(Section& spec, const std::string& ns, RouteParts& parts) {
   bool gateway = !spec.Has("parentRefs");
   for (Section& parent : spec.Maps("parentRefs")) {
     const std::string kind = parent.Text("kind").value_or("Gateway");
-    ServicePort service{ReadNamespace(parent, ns), ReadObjectName(parent, "name", true), 0};
     if (kind == "Service") {
+      ServicePort service{ReadNamespace(parent, ns), ReadLabel(parent, "name", true), 0};
       service.port = ReadPort(parent, "port", false);
       for (HostGlob& glob : GlobsOf(service)) parts.hosts.push_back(std::move(glob));
     } else {
       gateway = true;
-      parent.Ignore({"port"});
+      parent.Ignore({"name", "namespace", "port"});
     }
     parent.Ignore({"group", "sectionName"});
     AddNote(parent.Unread(), parts.notes);
@@ -97,8 +97,11 @@ Backend ReadBackend(Section& section, const std::string& ns, ServiceRoute& route
   backend.kind = section.Text("kind").value_or("Service");
   const std::string group = section.Text("group").value_or("");
   if (backend.kind == "Service" && !group.empty() && group != "core") backend.kind = group;
-  backend.service = {ReadNamespace(section, ns), ReadObjectName(section, "name", true),
-                     ReadPort(section, "port", backend.kind == "Service")};
+  const bool service = backend.kind == "Service" || backend.kind == "ServiceImport";
+  backend.service = {
+      ReadNamespace(section, ns),
+      service ? ReadLabel(section, "name", true) : ReadObjectName(section, "name", true),
+      ReadPort(section, "port", backend.kind == "Service")};
   backend.weight = section.Whole("weight").value_or(1);
   if (backend.weight < 0) section.Refuse("weight", "must not be negative");
   ReadFilters(section, route);

@@ -142,7 +142,7 @@ std::vector<Destination> ReadDestinations(Section& http, const VirtualService& p
       entry.Refuse("destination", "must be given");
       continue;
     }
-    ServicePort service = ServiceOf(ReadObjectName(*section, "host", true), parent.object.ns);
+    ServicePort service = ServiceOf(ReadHostName(*section, "host", true), parent.object.ns);
     std::optional<Section> port = section->Map("port");
     if (port.has_value()) service.port = ReadPort(*port, "number", true);
     if (service.port == 0) service.port = parent.ports.OnlyPortOf(service);

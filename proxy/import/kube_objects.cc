@@ -2,10 +2,14 @@
 #include "import/kube_objects.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "config/addresses.h"
 
 namespace levee::importer {
@@ -64,16 +68,19 @@ void Reader::Add(Section object, std::string group, std::string kind) {
   read.place = object.place();
   read.group = std::move(group);
   read.kind = std::move(kind);
-  std::optional<Section> metadata = object.Map("metadata");
-  if (metadata.has_value()) {
-    read.name = ReadObjectName(*metadata, "name", false);
-    read.ns = ReadObjectName(*metadata, "namespace", false);
-    read.annotations = metadata->Map("annotations");
-  }
-  if (read.ns.empty()) read.ns = "default";
   const bool known = std::any_of(wanted_.begin(), wanted_.end(), [&read](const KubeKind& wanted) {
     return wanted.group == read.group && wanted.kind == read.kind;
   });
+  std::optional<Section> metadata = object.Map("metadata");
+  if (metadata.has_value()) {
+    // Other kinds may have names of other forms, as "system:node".
+    read.name =
+        known ? ReadObjectName(*metadata, "name", false) : metadata->Text("name").value_or("");
+    read.ns =
+        known ? ReadLabel(*metadata, "namespace", false) : metadata->Text("namespace").value_or("");
+    read.annotations = metadata->Map("annotations");
+  }
+  if (read.ns.empty()) read.ns = "default";
   if (!known) {
     notes_.push_back(absl::StrCat("Not read: ", read.Label(), " (",
                                   read.group.empty() ? "core" : read.group, ")."));
@@ -89,6 +96,28 @@ void Reader::Add(Section object, std::string group, std::string kind) {
   object.Ignore({"status"});
   read.NoteUnread(object, notes_);
   objects_.push_back(std::move(read));
+}
+
+// Whether a name is made of labels between dots. Their length is not bounded: only the name of a
+// Service, which is a label, is looked up by DNS.
+bool HasLabels(const std::string& name) {
+  for (const absl::string_view label : absl::StrSplit(name, '.')) {
+    const bool form = std::all_of(label.begin(), label.end(), [](unsigned char c) {
+      return absl::ascii_isalnum(c) || c == '-' || c == '_';
+    });
+    if (label.empty() || !form || label.front() == '-' || label.back() == '-') return false;
+  }
+  return true;
+}
+
+std::string ReadName(Section& section, std::string_view key, bool required,
+                     const std::function<bool(const std::string&)>& is_name) {
+  const std::optional<std::string> name = section.Text(key);
+  if (!name.has_value() && !required) return "";
+  if (name.has_value() && is_name(*name)) return *name;
+  section.Refuse(key, name.has_value() ? absl::StrCat(Quoted(*name), " is no name")
+                                       : std::string("must be given"));
+  return "";
 }
 
 }  // namespace
@@ -120,12 +149,21 @@ std::vector<KubeObject> ReadKubeObjects(Source& source, const std::vector<Config
 }
 
 std::string ReadObjectName(Section& section, std::string_view key, bool required) {
-  const std::optional<std::string> name = section.Text(key);
-  if (!name.has_value() && !required) return "";
-  if (name.has_value() && IsHostName(*name)) return *name;
-  section.Refuse(key, name.has_value() ? absl::StrCat(Quoted(*name), " is no name")
-                                       : std::string("must be given"));
-  return "";
+  constexpr size_t kMaxObjectName = 253;
+  return ReadName(section, key, required, [](const std::string& name) {
+    return name.size() <= kMaxObjectName && HasLabels(name);
+  });
+}
+
+std::string ReadLabel(Section& section, std::string_view key, bool required) {
+  constexpr size_t kMaxLabel = 63;
+  return ReadName(section, key, required, [](const std::string& name) {
+    return name.size() <= kMaxLabel && HasLabels(name) && !absl::StrContains(name, '.');
+  });
+}
+
+std::string ReadHostName(Section& section, std::string_view key, bool required) {
+  return ReadName(section, key, required, IsHostName);
 }
 
 int64_t ReadPort(Section& section, std::string_view key, bool required) {

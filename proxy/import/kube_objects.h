@@ -41,9 +41,12 @@ struct KubeObject {
 std::vector<KubeObject> ReadKubeObjects(Source& source, const std::vector<ConfigText>& texts,
                                         const std::vector<KubeKind>& wanted, Notes& notes);
 
-// Returns the value of `key`, the name of a service or of another object; a fault, and "", if that
-// is none. It is one if `required` and absent.
+// Each returns the value of `key`, or "" with a fault if that is no such name. It is a fault, too, if
+// it is `required` and absent. An object's name has up to 253 characters; that of a Service or of
+// a namespace is a label of up to 63; a host is a name of DNS.
 std::string ReadObjectName(Section& section, std::string_view key, bool required);
+std::string ReadLabel(Section& section, std::string_view key, bool required);
+std::string ReadHostName(Section& section, std::string_view key, bool required);
 
 // Returns the port that is the value of `key`; 0 if absent, which is a fault if it is `required`.
 int64_t ReadPort(Section& section, std::string_view key, bool required);

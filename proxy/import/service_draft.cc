@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "config/addresses.h"
 #include "config/fault.h"
 #include "import/attempts.h"
 #include "import/route_fit.h"
@@ -29,6 +30,14 @@ std::pair<int, int> RankMethod(const std::string& glob) {
   const std::string method = glob.substr(slash + 1);
   return {service == "*" ? 0 : -static_cast<int>(service.size()),
           method == "*" ? 0 : -static_cast<int>(method.size())};
+}
+
+// A namespace that is a number makes no name of DNS if it comes last.
+std::string EndpointOf(const ServicePort& service) {
+  const auto named = [&service](const char* end) {
+    return absl::StrCat("dns:", service.Host(), end, ":", service.port);
+  };
+  return ParseEndpoint(named("")).ok() ? named("") : named(".svc");
 }
 
 bool IsPolicy(const Draft& draft, const std::string& name) {
@@ -71,7 +80,7 @@ std::string ServiceDraft::UpstreamFor(const ServicePort& service) {
   UpstreamDraft upstream = AnywhereUpstream();
   if (!service.name.empty()) upstream.name = upstream_names_.Next(service.name);
   if (service.port != 0) {
-    upstream.endpoints.value = {absl::StrCat("dns:", service.Host(), ":", service.port)};
+    upstream.endpoints.value = {EndpointOf(service)};
   }
   if (const ServiceSettings* settings = Find(service); settings != nullptr) {
     upstream.notes = settings->notes;

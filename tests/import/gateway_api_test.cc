@@ -273,6 +273,56 @@ TEST(GatewayApi, AnAnnotationNamesAPolicyOfTheFile) {
               HasSubstr("{authority: cart.example}\n    upstream: cart\n    policy: patient\n"));
 }
 
+TEST(GatewayApi, NamesOfObjectsHaveUpTo253Characters) {
+  const std::string text =
+      "apiVersion: gateway.networking.k8s.io/v1\n"
+      "kind: HTTPRoute\n"
+      "metadata: {name: "
+      "checkout-payments-authorisations-retry-policy-for-the-european-region-v2, namespace: shop}\n"
+      "spec:\n"
+      "  parentRefs: [{group: \"\", kind: Service, name: checkout, port: 50051}]\n"
+      "  rules:\n"
+      "  - backendRefs: [{name: checkout, port: 50051}]\n"
+      "    timeouts: {request: 3s}\n"
+      "    retry: {attempts: 2, backoff: 50ms}\n";
+  EXPECT_EQ(CallIn(FromGateway(text), "checkout.shop:50051", "/shop.Checkout/Pay"),
+            "checkout, 3 attempts");
+  EXPECT_EQ(GatewayCounts(text), "routes: 1 exact, 0 narrowed, 0 guarded, 0 refused");
+}
+
+TEST(GatewayApi, NamesThatKubernetesWouldRefuseAreFaults) {
+  const auto to = [](const std::string& service) {
+    return GatewayRoute("GRPCRoute", "rules: [{backendRefs: [{name: " + service + ", port: 1}]}]");
+  };
+  const auto with = [&](const std::string& object) {
+    std::string route = to("a");
+    return route.replace(route.find("name: r,"), 8, "name: " + object + ",");
+  };
+  for (const std::string& name : {std::string(253, 'a'), std::string("a.b.3"), std::string("1")}) {
+    EXPECT_EQ(FaultsOfGateway(with(name)), "") << name;
+  }
+  for (const std::string& name :
+       {std::string(254, 'a'), std::string("a..b"), std::string("-a"), std::string("a:b")}) {
+    EXPECT_THAT(FaultsOfGateway(with(name)), HasSubstr("is no name")) << name;
+  }
+  EXPECT_EQ(FaultsOfGateway(to(std::string(63, 's'))), "");
+  EXPECT_THAT(FaultsOfGateway(to(std::string(64, 's'))), HasSubstr("is no name"));
+  EXPECT_THAT(FaultsOfGateway(to("a.b")), HasSubstr("is no name"));
+}
+
+TEST(GatewayApi, ANamespaceThatIsANumberHasServices) {
+  EXPECT_THAT(GatewayUpstreams(GatewayRoute(
+                  "GRPCRoute", "rules: [{backendRefs: [{name: a, namespace: '24', port: 5}]}]")),
+              HasSubstr("endpoints: [\"dns:a.24.svc:5\"]"));
+}
+
+TEST(GatewayApi, ObjectsThatAreNotReadMayHaveNamesOfOtherForms) {
+  EXPECT_THAT(
+      CommentsOf(FromGateway(Grpc("") + "---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: "
+                                        "ClusterRole, metadata: {name: 'system:node'}}\n")),
+      HasSubstr("Not read: ClusterRole default/system:node, line 6"));
+}
+
 TEST(GatewayApi, ListsAreReadAsKubectlPrintsThem) {
   const std::string item =
       "{apiVersion: gateway.networking.k8s.io/v1, kind: GRPCRoute, metadata: {name: r}, spec: "
