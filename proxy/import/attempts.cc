@@ -9,8 +9,6 @@
 namespace levee::importer {
 namespace {
 
-constexpr int64_t kMostAttempts = 100;  // the most that a policy takes
-
 void AddOnce(const std::string& status, std::vector<std::string>& http) {
   if (std::find(http.begin(), http.end(), status) == http.end()) http.push_back(status);
 }
@@ -19,7 +17,7 @@ void AddOnce(const std::string& status, std::vector<std::string>& http) {
 
 Field<int> AttemptsOf(int64_t retries, const std::string& key) {
   Field<int> field;
-  field.value = static_cast<int>(std::min(retries, kMostAttempts - 1) + 1);
+  field.value = static_cast<int>(std::min<int64_t>(retries, kMostAttempts - 1) + 1);
   if (retries >= kMostAttempts) {
     field.notes.push_back(
         absl::StrCat(key, " is ", retries, "; Levee makes at most ", kMostAttempts, " attempts."));

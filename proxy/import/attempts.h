@@ -10,6 +10,8 @@
 
 namespace levee::importer {
 
+inline constexpr int kMostAttempts = 100;  // the most that a policy takes
+
 // Returns the attempts of a call with `retries` after the first, which must not be negative; `key`
 // is what the format calls them.
 Field<int> AttemptsOf(int64_t retries, const std::string& key);

@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "import/attempts.h"
 #include "import/envoy_retry_on.h"
 
 namespace levee::importer {
 namespace {
-
-constexpr int kMostPolicyAttempts = 100;  // the most that a policy takes
 
 // Envoy's defaults for a retry_policy.
 constexpr int kDefaultEnvoyRetries = 1;
@@ -43,12 +42,7 @@ void ReadRetryOn(Section& policy, RetryDraft& retry) {
 void ReadMaxAttempts(Section& policy, Field<int>& max_attempts) {
   const int64_t retries = policy.Whole("num_retries").value_or(kDefaultEnvoyRetries);
   if (retries < 0) policy.Refuse("num_retries", "must not be negative");
-  max_attempts.value =
-      static_cast<int>(std::clamp<int64_t>(retries, 0, kMostPolicyAttempts - 1) + 1);
-  if (retries >= kMostPolicyAttempts) {
-    max_attempts.notes.push_back(
-        absl::StrCat("num_retries is ", retries, "; Levee makes at most 100 attempts."));
-  }
+  max_attempts = AttemptsOf(std::max<int64_t>(retries, 0), "num_retries");
 }
 
 void ReadEnvoyBackoff(Section& policy, Field<BackoffDraft>& field) {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "config/values.h"
+#include "import/attempts.h"
 
 namespace levee::importer {
 namespace {
@@ -29,6 +30,20 @@ int ReadMaxAttempts(Section& policy, Notes& notes) {
                                  kMostGrpcAttempts, "."));
   }
   return static_cast<int>(std::min<int64_t>(attempts, kMostGrpcAttempts));
+}
+
+// The configs of generated clients name no number, since the client tries until the timeout. gRPC
+// itself refuses that, also in a config for Go, whose keys may begin with a capital.
+bool IsOfGeneratedClient(const Section& policy) {
+  return !policy.Has("maxAttempts") && policy.Written("initialBackoff") == "initialBackoff";
+}
+
+int UntilTheTimeout(Notes& notes) {
+  notes.push_back(
+      absl::StrCat("There is no maxAttempts: a generated client tries until the call's timeout. "
+                   "Levee makes at most ",
+                   kMostAttempts, " attempts, and no more than its budget allows."));
+  return kMostAttempts;
 }
 
 std::vector<std::string> ReadCodes(Section& policy, const char* key, bool required) {
@@ -62,7 +77,11 @@ void ReadGrpcBackoff(Section& policy, Field<BackoffDraft>& field) {
   backoff.initial = ReadPositive(policy, "initialBackoff", field.notes);
   backoff.max = ReadPositive(policy, "maxBackoff", field.notes);
   backoff.multiplier = policy.Number("backoffMultiplier").value_or(0);
-  backoff.factor = kJitterFactor;
+  if (IsOfGeneratedClient(policy)) {
+    field.notes.emplace_back("Generated clients wait for any time up to the delay.");
+  } else {
+    backoff.factor = kJitterFactor;
+  }
   if (backoff.multiplier <= 0) policy.Refuse("backoffMultiplier", "must be given and above 0");
   if (backoff.multiplier < 1 || backoff.multiplier > kMostMultiplier) {
     field.notes.push_back(absl::StrCat("backoffMultiplier is ", backoff.multiplier,
@@ -97,7 +116,9 @@ void ReadFailures(RetryDraft& retry) {
 }
 
 void ReadRetryPolicy(Section policy, RetryDraft& retry) {
-  retry.max_attempts.value = ReadMaxAttempts(policy, retry.max_attempts.notes);
+  Field<int>& attempts = retry.max_attempts;
+  attempts.value = IsOfGeneratedClient(policy) ? UntilTheTimeout(attempts.notes)
+                                               : ReadMaxAttempts(policy, attempts.notes);
   const std::optional<absl::Duration> attempt = policy.Duration("perAttemptRecvTimeout");
   if (attempt == absl::ZeroDuration()) policy.Refuse("perAttemptRecvTimeout", "must be above 0s");
   if (attempt.has_value()) SetDuration(*attempt, retry.attempt_timeout);

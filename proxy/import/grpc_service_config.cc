@@ -79,7 +79,7 @@ class ServiceConfigImport {
   void AddNotes();
   std::string Where(const Place& place) const;
 
-  Source source_{Keys::kAsWritten};
+  Source source_{Keys::kAnyCase};
   bool several_ = false;     // texts
   size_t first_policy_ = 0;  // of the text that is read
   bool unbounded_ = false;   // a text that retries has no retryThrottling
@@ -147,9 +147,11 @@ void ServiceConfigImport::ReadUpstream(Section& config) {
         key,
         " has no equivalent: Levee itself spreads attempts over the endpoints that are ready."));
   }
-  if (config.Get("healthCheckConfig").has_value()) {
-    add("healthCheckConfig has no equivalent: an endpoint is ready when it can be reached.");
-  }
+  std::optional<Section> health = config.Map("healthCheckConfig");
+  if (!health.has_value()) return;
+  add(absl::StrCat("healthCheckConfig (service ", Quoted(health->Text("serviceName").value_or("")),
+                   ") has no equivalent: an endpoint is ready when it can be reached."));
+  AddNote(health->Unread(), notes);
 }
 
 void ServiceConfigImport::ReadMethodConfig(Section method) {

@@ -41,9 +41,9 @@ struct KubeObject {
 std::vector<KubeObject> ReadKubeObjects(Source& source, const std::vector<ConfigText>& texts,
                                         const std::vector<KubeKind>& wanted, Notes& notes);
 
-// Each returns the value of `key`, or "" with a fault if that is no such name. It is a fault, too, if
-// it is `required` and absent. An object's name has up to 253 characters; that of a Service or of
-// a namespace is a label of up to 63; a host is a name of DNS.
+// Each returns the value of `key`, or "" with a fault if that is no such name. It is a fault, too,
+// if it is `required` and absent. An object's name has up to 253 characters; that of a Service or
+// of a namespace is a label of up to 63; a host is a name of DNS.
 std::string ReadObjectName(Section& section, std::string_view key, bool required);
 std::string ReadLabel(Section& section, std::string_view key, bool required);
 std::string ReadHostName(Section& section, std::string_view key, bool required);

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "base/text.h"
 #include "config/suggest.h"
 
 namespace levee::importer {
@@ -90,13 +90,17 @@ std::string Section::ShortPath() const {
 std::vector<std::string> Section::Left() const {
   std::vector<std::string> left;
   for (const Entry& entry : entries_) {
-    if (!asked_.contains(entry.key) && !entry.value.IsNull()) left.push_back(entry.key);
+    if (!asked_.contains(KeyFor(entry.key)) && !entry.value.IsNull()) left.push_back(entry.key);
   }
   return left;
 }
 
+std::string Section::KeyFor(std::string_view key) const {
+  return source_->keys_ == Keys::kAnyCase ? absl::AsciiStrToLower(Abseil(key)) : std::string(key);
+}
+
 const Section::Entry* Section::Find(std::string_view key) const {
-  const auto found = index_.find(key);
+  const auto found = index_.find(KeyFor(key));
   return found == index_.end() ? nullptr : &entries_[found->second];
 }
 
@@ -105,8 +109,13 @@ bool Section::Has(std::string_view key) const {
   return entry != nullptr && !entry->value.IsNull();
 }
 
+std::string Section::Written(std::string_view key) const {
+  const Entry* entry = Find(key);
+  return entry == nullptr ? "" : entry->key;
+}
+
 std::optional<Item> Section::Get(std::string_view key) {
-  asked_.emplace(key);
+  asked_.emplace(KeyFor(key), key);
   if (!Has(key)) return std::nullopt;
   const Entry& entry = *Find(key);
   return Item{entry.value, entry.place};
@@ -168,14 +177,15 @@ void Section::Refuse(std::string_view key, std::string text) const {
 }
 
 void Section::Ignore(const std::vector<std::string>& keys) {
-  asked_.insert(keys.begin(), keys.end());
+  for (const std::string& key : keys) asked_.emplace(KeyFor(key), key);
 }
 
 std::string Section::Unread() const {
   std::vector<std::string> unread;
   std::vector<std::string> known;  // without the keys that the text has as well
-  std::copy_if(asked_.begin(), asked_.end(), std::back_inserter(known),
-               [this](const std::string& key) { return Find(key) == nullptr; });
+  for (const auto& [key, asked] : asked_) {
+    if (Find(key) == nullptr) known.push_back(asked);
+  }
   for (const std::string& key : Left()) {
     const std::string hint = Suggestion(key, known, "");
     const bool near = hint.starts_with("; did you mean ");
@@ -235,7 +245,7 @@ std::optional<Section> Source::AsSection(const Item& item) {
         At(item.place.file, mark,
            absl::StrCat(item.place.path, item.place.path.empty() ? "" : ".", Shown(written)));
     std::string key = keys_ == Keys::kSnakeCase ? SnakeCase(written) : written;
-    if (!section.index_.emplace(key, section.entries_.size()).second) {
+    if (!section.index_.emplace(section.KeyFor(key), section.entries_.size()).second) {
       Refuse(place, "is given twice");
       continue;
     }

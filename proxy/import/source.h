@@ -25,8 +25,9 @@ struct Item {
 };
 
 // How keys are compared. Protobuf's JSON form has camelCase, files written by hand have snake_case;
-// kSnakeCase accepts both, and callers ask for snake_case.
-enum class Keys { kAsWritten, kSnakeCase };
+// kSnakeCase accepts both, and callers ask for snake_case. Go reads keys in upper and lower case
+// alike, and so does kAnyCase.
+enum class Keys { kAsWritten, kSnakeCase, kAnyCase };
 
 // How durations are written: as in protobuf's JSON form ("0.25s"), as in Kubernetes (GEP-2257:
 // "1h30m", "500ms"), or as in Go ("1.5s", "1h30m").
@@ -49,6 +50,10 @@ class Section {
 
   // Whether `key` has a value. This does not count as asking for it.
   bool Has(std::string_view key) const;
+
+  // Returns the key as it is written in the text, where `key` may be in another case; empty if it
+  // is not there.
+  std::string Written(std::string_view key) const;
 
   std::optional<Item> Get(std::string_view key);
   std::optional<std::string> Text(std::string_view key);
@@ -86,6 +91,8 @@ class Section {
   };
 
   Section(Source& source, Place place) : source_(&source), place_(std::move(place)) {}
+  // Returns the text by which keys are equal.
+  std::string KeyFor(std::string_view key) const;
   const Entry* Find(std::string_view key) const;
   template <typename Value>
   Value Read(std::string_view key, Value (Source::*as)(const Item&));
@@ -93,8 +100,8 @@ class Section {
   Source* source_;
   Place place_;
   std::vector<Entry> entries_;
-  std::map<std::string, size_t, std::less<>> index_;  // into entries_, by key
-  std::set<std::string, std::less<>> asked_;
+  std::map<std::string, size_t> index_;       // into entries_, by KeyFor
+  std::map<std::string, std::string> asked_;  // KeyFor and the key as it was asked for
   std::set<std::string, std::less<>> wrong_;  // of the wrong type
 };
 
@@ -139,6 +146,7 @@ class Source {
   std::vector<Item> AsList(const Item& item);
 
  private:
+  friend class Section;
   bool Count(const Place& place);
 
   std::vector<std::string> files_;

@@ -283,20 +283,64 @@ TEST(GrpcServiceConfig, SaysWhatTheApplicationShouldChange) {
   EXPECT_THAT(CommentsOf(FromGrpc("{}")), Not(HasSubstr("Take retryPolicy")));
 }
 
+// Go reads keys in upper and lower case alike.
+TEST(GrpcServiceConfig, KeysAreReadInAnyCase) {
+  const std::string yaml = FromGrpc(
+      "{\"loadBalancingConfig\": [{\"round_robin\": {}}],\n"
+      " \"methodConfig\": [{\"name\": [{\"service\": \"shop.Cart\"}], \"waitForReady\": true,\n"
+      "  \"retryPolicy\": {\"MaxAttempts\": 4, \"InitialBackoff\": \".01s\", \"MaxBackoff\": "
+      "\".01s\", \"BackoffMultiplier\": 1.0, \"RetryableStatusCodes\": [\"UNAVAILABLE\"]}}]}");
+  EXPECT_EQ(CallIn(yaml, "a:1", "/shop.Cart/Get"), "patient, 4 attempts");
+  EXPECT_EQ(CallIn(yaml, "a:1", "/shop.Other/Get"), "anywhere, 1 attempt");
+  EXPECT_THAT(
+      ValuesOf(yaml, "policies"),
+      HasSubstr("backoff: {initial: 10ms, multiplier: 1, max: 10ms, jitter: {factor: 0.2}}"));
+  EXPECT_THAT(CommentsOf(FromGrpc("{MethodConfig: [{Name: [{}], TimeOut: 1s, Other: 1}]}")),
+              HasSubstr("Not read in MethodConfig[0]: Other."));
+  EXPECT_THAT(FaultsOfGrpc("{methodConfig: [{name: [{}], timeout: 1s, Timeout: 2s}]}"),
+              HasSubstr("Timeout: is given twice"));
+}
+
+// Generators of clients have files of the same form, without maxAttempts.
+TEST(GrpcServiceConfig, OfAGeneratedClientTriesUntilTheTimeout) {
+  const std::string text =
+      "{\"methodConfig\": [{\"name\": [{\"service\": \"shop.v1.Cart\", \"method\": \"GetItem\"}], "
+      "\"timeout\": \"60s\",\n"
+      "  \"retryPolicy\": {\"initialBackoff\": \"0.100s\", \"maxBackoff\": \"60s\", "
+      "\"backoffMultiplier\": 1.3, \"retryableStatusCodes\": [\"UNAVAILABLE\"]}},\n"
+      "  {\"name\": [{\"service\": \"shop.v1.Cart\", \"method\": \"AddItem\"}], \"timeout\": "
+      "\"60s\"}]}";
+  const std::string yaml = FromGrpc(text);
+  EXPECT_EQ(CallIn(yaml, "a:1", "/shop.v1.Cart/GetItem"), "anywhere, 100 attempts");
+  EXPECT_EQ(CallIn(yaml, "a:1", "/shop.v1.Cart/AddItem"), "anywhere, 1 attempt");
+  EXPECT_THAT(ValuesOf(yaml, "policies"),
+              HasSubstr("    timeout: 1m\n    retry:\n      max_attempts: 100\n"));
+  EXPECT_THAT(ValuesOf(yaml, "policies"),
+              HasSubstr("backoff: {initial: 100ms, multiplier: 1.3, max: 1m, jitter: full}"));
+}
+
+TEST(GrpcServiceConfig, ForGoNeedsANumberOfAttemptsAsGoDoes) {
+  EXPECT_EQ(
+      FaultsOfGrpc("{methodConfig: [{name: [{}], retryPolicy: {InitialBackoff: 1s, MaxBackoff: "
+                   "1s, BackoffMultiplier: 1, RetryableStatusCodes: [UNAVAILABLE]}}]}"),
+      "f:1:30: methodConfig[0].retryPolicy.maxAttempts: must be given and at least 2");
+}
+
 TEST(GrpcServiceConfig, LoadBalancingAndHealthChecksAreCommentsAtTheUpstream) {
   EXPECT_THAT(
       SectionOf(FromGrpc("{loadBalancingConfig: [{round_robin: {}}], loadBalancingPolicy: "
                          "round_robin, healthCheckConfig: {serviceName: \"\"}}"),
                 "upstreams"),
-      HasSubstr("  # loadBalancingPolicy has no equivalent: Levee itself spreads attempts over the "
-                "endpoints that are\n"
-                "  # ready.\n"
-                "  # loadBalancingConfig has no equivalent: Levee itself spreads attempts over the "
-                "endpoints that are\n"
-                "  # ready.\n"
-                "  # healthCheckConfig has no equivalent: an endpoint is ready when it can be "
-                "reached.\n"
-                "  - name: anywhere\n"));
+      HasSubstr(
+          "  # loadBalancingPolicy has no equivalent: Levee itself spreads attempts over the "
+          "endpoints that are\n"
+          "  # ready.\n"
+          "  # loadBalancingConfig has no equivalent: Levee itself spreads attempts over the "
+          "endpoints that are\n"
+          "  # ready.\n"
+          "  # healthCheckConfig (service \"\") has no equivalent: an endpoint is ready when it "
+          "can be reached.\n"
+          "  - name: anywhere\n"));
 }
 
 TEST(GrpcServiceConfig, UnknownFieldsBecomeComments) {
