@@ -146,12 +146,24 @@ struct TlsDraft {
   std::string ca;           // empty: the system's
   std::string server_name;  // empty: the endpoint's
   std::vector<std::string> subject_alt_names;
+
+  friend bool operator==(const TlsDraft&, const TlsDraft&) = default;
 };
 
 // An endpoint gets no calls for a while after so many failures in a row.
 struct EjectionDraft {
   int failures = 0;
   absl::Duration base;
+  std::optional<absl::Duration> max = std::nullopt;
+
+  friend bool operator==(const EjectionDraft&, const EjectionDraft&) = default;
+};
+
+struct KeepaliveDraft {
+  absl::Duration interval;
+  absl::Duration timeout;
+
+  friend bool operator==(const KeepaliveDraft&, const KeepaliveDraft&) = default;
 };
 
 struct UpstreamDraft {
@@ -160,6 +172,8 @@ struct UpstreamDraft {
   Field<std::vector<std::string>> endpoints;
   Field<absl::Duration> connect_timeout;
   Field<absl::Duration> connect_wait;
+  Field<KeepaliveDraft> keepalive;
+  Field<absl::Duration> max_connection_age;
   Field<TlsDraft> tls;
   Field<EjectionDraft> ejection;
 };
@@ -214,6 +228,7 @@ UpstreamDraft AnywhereUpstream();
 // The names of an upstream that takes no calls, for those that the source answers itself, and of a
 // policy that retries nothing. FitRoutes adds both to the draft where a route has them.
 inline constexpr char kNowhere[] = "nowhere";
+inline constexpr char kNoAddress[] = "unix:/nowhere";  // nothing is there
 inline constexpr char kNoRetries[] = "no-retries";
 
 }  // namespace levee::importer

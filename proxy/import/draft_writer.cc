@@ -83,10 +83,16 @@ std::string Flow(const TlsDraft& tls) {
 
 // Levee's own bound on the time doubles it up to 5 minutes, unless it begins with more.
 std::string Flow(const EjectionDraft& ejection) {
-  const bool longer = ejection.base > absl::Minutes(5);
+  std::optional<absl::Duration> max = ejection.max;
+  if (!max.has_value() && ejection.base > absl::Minutes(5)) max = ejection.base;
   return absl::StrCat("{failures: ", ejection.failures,
                       ", success: 0, base: ", YamlDuration(ejection.base),
-                      longer ? absl::StrCat(", max: ", YamlDuration(ejection.base)) : "", "}");
+                      max.has_value() ? absl::StrCat(", max: ", YamlDuration(*max)) : "", "}");
+}
+
+std::string Flow(const KeepaliveDraft& keepalive) {
+  return absl::StrCat("{interval: ", YamlDuration(keepalive.interval),
+                      ", timeout: ", YamlDuration(keepalive.timeout), "}");
 }
 
 bool HasValues(const RetryDraft& retry) {
@@ -161,6 +167,8 @@ void DraftWriter::Write(const UpstreamDraft& upstream) {
   Write("endpoints", upstream.endpoints);
   Write("connect_timeout", upstream.connect_timeout);
   Write("connect_wait", upstream.connect_wait);
+  Write("keepalive", upstream.keepalive);
+  Write("max_connection_age", upstream.max_connection_age);
   Write("tls", upstream.tls);
   Write("ejection", upstream.ejection);
   out_.EndItem();

@@ -77,15 +77,19 @@ ImportedPolicy EnvoyImport::Run(const std::vector<ConfigText>& texts) {
   return Finish(source_, draft_);
 }
 
+// A config dump has a static cluster in the bootstrap, and again among the clusters.
 void EnvoyImport::ReadClusters(std::vector<Section> sections) {
   for (Section& section : sections) {
     const Place place = section.place();
     ClusterDraft cluster = ReadEnvoyCluster(std::move(section));
     const std::string name = cluster.upstream.name;
-    if (!clusters_.emplace(name, std::move(cluster)).second) {
-      source_.Refuse(place, absl::StrCat("there are two clusters named ", Quoted(name)));
+    const auto [first, is_new] = clusters_.emplace(name, cluster);
+    if (is_new) {
+      cluster_names_.push_back(name);
+    } else if (!SameCluster(first->second, cluster)) {
+      source_.Refuse(place, absl::StrCat("there are two clusters named ", Quoted(name),
+                                         ", which are not the same"));
     }
-    cluster_names_.push_back(name);
   }
 }
 

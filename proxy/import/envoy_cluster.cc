@@ -7,7 +7,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "config/addresses.h"
+#include "import/envoy_connection.h"
+#include "import/outliers.h"
 #include "import/yaml_writer.h"
 
 namespace levee::importer {
@@ -23,19 +26,36 @@ constexpr double kDefaultBudgetPercent = 20;
 constexpr char kDialsAuthority[] = "Until then this dials what a call's :authority says.";
 
 // Returns an endpoint's address in the form of a policy; empty if it has none.
-std::string ReadAddress(Section address) {
+std::string ReadAddress(Section address, Notes& notes) {
   std::optional<Section> socket = address.Map("socket_address");
   if (socket.has_value()) {
+    socket->Ignore({"protocol"});
     const std::string host = socket->Text("address").value_or("");
     const std::string port = socket->Text("port_value").value_or("");
+    AddNote(socket->Unread(), notes);
+    AddNote(address.Unread(), notes);
     const bool ipv6 = host.find(':') != std::string::npos;
     const std::string plain = absl::StrCat(ipv6 ? "[" : "", host, ipv6 ? "]" : "", ":", port);
     const bool name = !ipv6 && host.find_first_not_of("0123456789.") != std::string::npos;
     return name && host != "localhost" ? absl::StrCat("dns:", plain) : plain;
   }
   std::optional<Section> pipe = address.Map("pipe");
-  return pipe.has_value() ? absl::StrCat("unix:", pipe->Text("path").value_or("")) : "";
+  const std::string path = pipe.has_value() ? pipe->Text("path").value_or("") : "";
+  if (pipe.has_value()) AddNote(pipe->Unread(), notes);
+  AddNote(address.Unread(), notes);
+  return pipe.has_value() ? absl::StrCat("unix:", path) : "";
 }
+
+// Istio's clusters have the service in their names: outbound|80|v1|cart.shop.svc.cluster.local. The
+// endpoints, which its control plane tells, are those behind that name.
+std::string AddressInName(const std::string& cluster) {
+  const std::vector<std::string> parts = absl::StrSplit(cluster, '|');
+  if (parts.size() != 4 || parts[0] != "outbound") return "";
+  return absl::StrCat("dns:", parts[3], ":", parts[1]);
+}
+
+// Istio's cluster for calls that shall go nowhere.
+bool IsBlackHole(const std::string& cluster) { return cluster == "BlackHoleCluster"; }
 
 void ReadEndpoints(Section& cluster, UpstreamDraft& upstream) {
   std::vector<std::string> endpoints;
@@ -46,14 +66,20 @@ void ReadEndpoints(Section& cluster, UpstreamDraft& upstream) {
         std::optional<Section> endpoint = entry.Map("endpoint");
         std::optional<Section> address =
             endpoint.has_value() ? endpoint->Map("address") : std::nullopt;
-        if (address.has_value()) endpoints.push_back(ReadAddress(*std::move(address)));
+        if (address.has_value()) {
+          endpoints.push_back(ReadAddress(*std::move(address), upstream.notes));
+        }
+        if (endpoint.has_value()) AddNote(endpoint->Unread(), upstream.notes);
         AddNote(entry.Unread(), upstream.notes);
       }
-      locality.Ignore({"locality"});
       AddNote(locality.Unread(), upstream.notes);
     }
     assignment->Ignore({"cluster_name"});
     AddNote(assignment->Unread(), upstream.notes);
+  }
+  if (endpoints.empty() && IsBlackHole(upstream.name)) endpoints.emplace_back(kNoAddress);
+  if (endpoints.empty() && !AddressInName(upstream.name).empty()) {
+    endpoints.push_back(AddressInName(upstream.name));
   }
   upstream.endpoints.value.emplace();
   for (const std::string& text : endpoints) {
@@ -97,7 +123,10 @@ void ReadLeastRetries(Section& budget, Field<BudgetDraft>& field) {
 void ReadRetryBudget(Section budget, const std::string& cluster, Field<BudgetDraft>& field) {
   double percent = kDefaultBudgetPercent;
   std::optional<Section> value = budget.Map("budget_percent");
-  if (value.has_value()) percent = value->Number("value").value_or(0);  // Protobuf: absent is 0.
+  if (value.has_value()) {
+    percent = value->Number("value").value_or(0);  // Protobuf: absent is 0.
+    AddNote(value->Unread(), field.notes);
+  }
   if (percent < 0 || percent > 100) value->Refuse("value", "must be from 0 to 100");
   field.value = BudgetDraft{.ratio = percent / 100};
   const std::string share = absl::StrCat("retry_budget of cluster ", Quoted(cluster),
@@ -126,6 +155,9 @@ void ReadThreshold(Section threshold, ClusterDraft& draft) {
   const std::optional<int64_t> retries = threshold.Whole("max_retries");
   if (budget.has_value()) {
     ReadRetryBudget(*std::move(budget), draft.upstream.name, draft.budget);
+    if (retries.has_value()) {
+      draft.budget.notes.emplace_back("max_retries: Envoy ignores it beside retry_budget.");
+    }
   } else if (retries.has_value()) {
     draft.budget.notes.push_back(absl::StrCat(
         "max_retries of cluster ", Quoted(draft.upstream.name), ": at most ", *retries,
@@ -154,16 +186,26 @@ ClusterDraft ReadEnvoyCluster(Section cluster) {
     }
     AddNote(breakers->Unread(), draft.upstream.notes);
   }
-  if (cluster.Get("transport_socket").has_value()) {
-    draft.upstream.notes.emplace_back(
-        "transport_socket is not read: say in `tls` of the upstream which certificates are "
-        "trusted.");
+  ReadProtocolOptions(cluster, draft.upstream);
+  ReadTransportSocket(cluster, draft.upstream);
+  if (std::optional<Section> outliers = cluster.Map("outlier_detection"); outliers.has_value()) {
+    ReadOutlierDetection(*std::move(outliers),
+                         {"consecutive_5xx", "base_ejection_time", "max_ejection_time"},
+                         draft.upstream.ejection);
   }
-  // The endpoints themselves are read, so their source is not needed; and every call is HTTP/2.
-  cluster.Ignore({"@type", "type", "http2_protocol_options", "typed_extension_protocol_options",
-                  "alt_stat_name", "eds_cluster_config"});
+  // The endpoints themselves are read, so their source is not needed.
+  cluster.Ignore({"@type", "type", "alt_stat_name", "eds_cluster_config"});
   AddNote(cluster.Unread(), draft.upstream.notes);
   return draft;
+}
+
+bool SameCluster(const ClusterDraft& a, const ClusterDraft& b) {
+  const UpstreamDraft &one = a.upstream, &other = b.upstream;
+  return a.budget.value == b.budget.value && one.endpoints.value == other.endpoints.value &&
+         one.connect_timeout.value == other.connect_timeout.value &&
+         one.keepalive.value == other.keepalive.value &&
+         one.max_connection_age.value == other.max_connection_age.value &&
+         one.tls.value == other.tls.value && one.ejection.value == other.ejection.value;
 }
 
 UpstreamDraft StubUpstream(const std::string& name, const std::string& why) {

@@ -15,6 +15,9 @@ struct ClusterDraft {
 };
 ClusterDraft ReadEnvoyCluster(Section cluster);
 
+// Whether two clusters of one name are the same one, whatever the notes about them.
+bool SameCluster(const ClusterDraft& a, const ClusterDraft& b);
+
 // Returns an upstream whose endpoints the user must fill in; `why` is a sentence. Until then it
 // dials a call's :authority.
 UpstreamDraft StubUpstream(const std::string& name, const std::string& why);

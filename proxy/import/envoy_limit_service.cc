@@ -68,6 +68,7 @@ void Actions::AddHeader(Section header) {
     Add(entry, absl::StrCat("header:", name), "request_headers");
     headers.push_back(name);
   }
+  for (const std::string& key : header.Left()) missing.push_back("request_headers." + key);
 }
 
 void Actions::Read(Section action) {
@@ -76,11 +77,11 @@ void Actions::Read(Section action) {
   } else if (std::optional<Section> key = action.Map("generic_key"); key.has_value()) {
     Add(key->Text("descriptor_key").value_or("generic_key"),
         absl::StrCat("text:", key->Text("descriptor_value").value_or("")), "generic_key");
-  } else if (action.Has("destination_cluster") && !cluster_.empty()) {
+    for (const std::string& more : key->Left()) missing.push_back("generic_key." + more);
+  } else if (!cluster_.empty() && action.Get("destination_cluster").has_value()) {
     Add("destination_cluster", absl::StrCat("text:", cluster_), "destination_cluster");
-  } else {
-    for (const std::string& key_name : action.Left()) missing.push_back(key_name);
   }
+  for (const std::string& more : action.Left()) missing.push_back(more);
 }
 
 // Finds what else a rate limit has that changes its meaning.
@@ -119,8 +120,10 @@ std::string ReadServiceCluster(Section service, Notes& notes) {
   service.Ignore({"transport_api_version"});
   if (std::optional<Section> grpc = service.Map("grpc_service"); grpc.has_value()) {
     std::optional<Section> envoy = grpc->Map("envoy_grpc");
-    if (envoy.has_value()) cluster = envoy->Text("cluster_name").value_or("");
-    grpc->Ignore({"timeout"});
+    if (envoy.has_value()) {
+      cluster = envoy->Text("cluster_name").value_or("");
+      AddNote(envoy->Unread(), notes);
+    }
     AddNote(grpc->Unread(), notes);
   }
   AddNote(service.Unread(), notes);
@@ -153,6 +156,7 @@ std::optional<EnvoyLimitService> ReadLimitServiceFilter(Section& http_filter) {
                     "enable_x_ratelimit_headers", "disable_x_envoy_ratelimited_header",
                     "response_headers_to_add", "status_on_error", "stat_prefix"});
   AddNote(settings->Unread(), read.notes);
+  AddNote(http_filter.Unread(), read.notes);
   return read;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -35,7 +36,9 @@ bool IsPartOfVirtualHost(const Section& section) {
 
 // Whether a reader does not miss this key.
 bool SaysNothing(std::string_view key) {
-  constexpr std::array<std::string_view, 4> kKeys = {"@type", "name", "stat_prefix", "codec_type"};
+  constexpr std::array<std::string_view, 7> kKeys = {"@type",        "name",         "stat_prefix",
+                                                     "codec_type",   "version_info", "last_updated",
+                                                     "client_status"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -61,6 +64,7 @@ class Search {
   bool LookIntoSection(Section section, Depth depth);
 
   bool Take(const Section& section, bool top);
+  bool IsToBeTaken(Section& section);
   void TakeRouteConfiguration(Section section);
   void TakeVirtualHost(Section section, bool any_port) {
     parts_.virtual_hosts.push_back({std::move(section), groups_, any_port, limit_, services_});
@@ -72,6 +76,7 @@ class Search {
   Source& source_;
   EnvoyParts parts_;
   int groups_ = 0;                           // route configurations so far
+  std::set<std::string> taken_;              // their meanings
   Field<RateLimitDraft> limit_;              // of the filters around the search
   std::vector<EnvoyLimitService> services_;  // that these ask
   std::vector<std::string> unread_;
@@ -167,7 +172,20 @@ bool Search::Take(const Section& section, bool top) {
   return true;
 }
 
+// A config dump has a static route configuration with its listener, and again among the routes. One
+// of Istio's for calls to the application has a name that says so.
+bool Search::IsToBeTaken(Section& section) {
+  const std::string name = section.Text("name").value_or("");
+  if (name.starts_with("inbound|")) {
+    parts_.notes.push_back(absl::StrCat("Not read: route configuration ", Quoted(name),
+                                        ", which is for calls to the application."));
+    return false;
+  }
+  return taken_.insert(section.Meaning()).second;
+}
+
 void Search::TakeRouteConfiguration(Section section) {
+  if (!IsToBeTaken(section)) return;
   const bool any_port = section.Flag("ignore_port_in_host_matching").value_or(false);
   const Field<RateLimitDraft> around = limit_;
   limit_ = ReadOwnRateLimit(section, parts_.notes).value_or(around);

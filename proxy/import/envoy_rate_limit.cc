@@ -59,14 +59,17 @@ std::string FormatRate(double per_second) {
 
 // Returns the share that a RuntimeFractionalPercent stands for without its runtime key; nullopt if
 // it is absent, which this filter takes for zero.
-std::optional<double> ReadFraction(Section& settings, const char* key) {
+std::optional<double> ReadFraction(Section& settings, const char* key, Notes& notes) {
   std::optional<Section> fraction = settings.Map(key);
   if (!fraction.has_value()) return std::nullopt;
   std::optional<Section> value = fraction->Map("default_value");
+  AddNote(fraction->Unread(), notes);
   if (!value.has_value()) return std::nullopt;
   const std::string denominator = value->Text("denominator").value_or("HUNDRED");
   const double of = denominator == "MILLION" ? 1e6 : denominator == "TEN_THOUSAND" ? 1e4 : 100;
-  return value->Number("numerator").value_or(0) / of;
+  const double numerator = value->Number("numerator").value_or(0);
+  AddNote(value->Unread(), notes);
+  return numerator / of;
 }
 
 // Whether the limit is written. It is not if a fraction of the calls is given, which has no
@@ -75,7 +78,7 @@ bool IsEnforced(Section& settings, Notes& notes) {
   bool enforced = true;
   std::vector<std::string> missing;
   for (const char* key : {"filter_enabled", "filter_enforced"}) {
-    const std::optional<double> fraction = ReadFraction(settings, key);
+    const std::optional<double> fraction = ReadFraction(settings, key, notes);
     if (!fraction.has_value()) {
       missing.emplace_back(key);
     } else if (*fraction < 1) {

@@ -78,6 +78,8 @@ void NoteTheRest(Section& policy, Notes& notes) {
     } else {
       notes.push_back(absl::StrCat("retry_host_predicate: ", Quoted(name), " has no equivalent."));
     }
+    predicate.Ignore({"typed_config"});  // It has no fields, or is that of what has no equivalent.
+    AddNote(predicate.Unread(), notes);
   }
   if (policy.Get("host_selection_retry_max_attempts").has_value()) {
     notes.emplace_back(

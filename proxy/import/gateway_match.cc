@@ -39,6 +39,7 @@ void ReadMethod(Section method, MethodMatch& result) {
   if (!service.has_value() && !name.has_value()) {
     method.Refuse("service", "must be given, or method");
   }
+  for (const std::string& key : method.Left()) result.conditions.push_back(key);
   if (type == "RegularExpression") {
     ReadMethodRegex(service, name, result);
     return;
@@ -72,6 +73,7 @@ void ReadPath(Section path, MethodMatch& result) {
     path.Refuse("type",
                 absl::StrCat(Quoted(type), " is none of Exact, PathPrefix and RegularExpression"));
   }
+  for (const std::string& key : path.Left()) result.conditions.push_back(key);
 }
 
 void ReadHeaders(Section& match, MethodMatch& result) {

@@ -99,7 +99,7 @@ void ReadLeastRate(Section& constraint, Field<BudgetDraft>& field) {
       "succeed.");
 }
 
-std::vector<std::string> ReadAltNames(Section& validation) {
+std::vector<std::string> ReadAltNames(Section& validation, Notes& notes) {
   std::vector<std::string> names;
   for (Section& entry : validation.Maps("subjectAltNames")) {
     const std::string type = entry.Text("type").value_or("");
@@ -113,6 +113,7 @@ std::vector<std::string> ReadAltNames(Section& validation) {
     if (!ParseText(FieldRule::ALT_NAME, name).ok()) {
       entry.Refuse(key, absl::StrCat(Quoted(written), " is no name of a certificate"));
     }
+    AddNote(entry.Unread(), notes);
     names.push_back(name);
   }
   return names;
@@ -124,6 +125,8 @@ void ReadAuthorities(Section& validation, Field<TlsDraft>& field) {
   for (Section& ref : validation.Maps("caCertificateRefs")) {
     refs.push_back(absl::StrCat(ref.Text("kind").value_or("ConfigMap"), " ",
                                 Quoted(ref.Text("name").value_or(""))));
+    ref.Ignore({"group"});
+    AddNote(ref.Unread(), field.notes);
   }
   if (known.empty() && refs.empty()) {
     validation.Refuse("caCertificateRefs", "must be given, or wellKnownCACertificates");
@@ -147,7 +150,7 @@ Field<TlsDraft> ReadTls(Section validation) {
     validation.Refuse("hostname", "must be given, a host name");
   }
   ReadAuthorities(validation, field);
-  field.value->subject_alt_names = ReadAltNames(validation);
+  field.value->subject_alt_names = ReadAltNames(validation, field.notes);
   AddNote(validation.Unread(), field.notes);
   return field;
 }

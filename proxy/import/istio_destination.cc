@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "config/values.h"
 #include "import/istio_host.h"
+#include "import/outliers.h"
 #include "import/yaml_writer.h"
 
 namespace levee::importer {
@@ -23,12 +24,8 @@ using config::v1::FieldRule;
 // Istio's defaults.
 constexpr double kIstioBudgetPercent = 20;
 constexpr int64_t kDefaultLeast = 3;
-constexpr int64_t kDefaultFailures = 5;
-constexpr absl::Duration kDefaultEjection = absl::Seconds(30);
 
-// The bounds of a policy.
-constexpr absl::Duration kLeastBase = absl::Milliseconds(100);
-constexpr absl::Duration kMostBase = absl::Hours(1);
+// The bound of a policy's burst.
 constexpr int64_t kMost = 1'000'000;
 
 void ReadBudget(Section section, Field<BudgetDraft>& field) {
@@ -51,32 +48,15 @@ void ReadBudget(Section section, Field<BudgetDraft>& field) {
   AddNote(section.Unread(), field.notes);
 }
 
-void ReadOutliers(Section section, Field<EjectionDraft>& field) {
-  const int64_t failures = section.Whole("consecutive5xxErrors").value_or(kDefaultFailures);
-  const absl::Duration base = section.Duration("baseEjectionTime").value_or(kDefaultEjection);
-  if (failures < 0) section.Refuse("consecutive5xxErrors", "must not be negative");
-  if (failures <= 0) {
-    field.notes.emplace_back("consecutive5xxErrors: 0 counts no failures in a row.");
-  } else {
-    field.value = EjectionDraft{.failures = static_cast<int>(std::min(failures, kMost)),
-                                .base = std::clamp(base, kLeastBase, kMostBase)};
-    field.notes.emplace_back(
-        "outlierDetection: failures are those of attempts (5xx and gRPC statuses alike); an "
-        "endpoint is ejected only while others succeed, and looked at from time to time.");
-    if (base < kLeastBase || base > kMostBase) {
-      field.notes.push_back(absl::StrCat("baseEjectionTime is ", YamlDuration(base),
-                                         "; an endpoint is ejected for 100ms to 1h at first."));
-    }
-  }
-  AddNote(section.Unread(), field.notes);
-}
-
 void ReadPool(Section section, ServiceSettings& settings) {
   std::optional<Section> tcp = section.Map("tcp");
   if (tcp.has_value()) {
     const std::optional<absl::Duration> connect = tcp->Duration("connectTimeout");
     if (connect == absl::ZeroDuration()) tcp->Refuse("connectTimeout", "must be above 0s");
     if (connect.has_value()) SetDuration(*connect, settings.connect_timeout);
+    const absl::Duration age =
+        tcp->Duration("maxConnectionDuration").value_or(absl::ZeroDuration());  // 0s: none
+    if (age > absl::ZeroDuration()) SetDuration(age, settings.max_connection_age);
     AddNote(tcp->Unread(), settings.notes);
   }
   std::optional<Section> http = section.Map("http");
@@ -112,8 +92,12 @@ void ReadAltNames(Section& section, TlsDraft& tls) {
 
 void ReadTls(Section section, ServiceSettings& settings) {
   const std::string mode = section.Text("mode").value_or("DISABLE");
-  if (mode == "DISABLE") return;
+  if (mode == "DISABLE") {
+    AddNote(section.Unread(), settings.notes);
+    return;
+  }
   if (mode == "ISTIO_MUTUAL") {
+    AddNote(section.Unread(), settings.notes);
     settings.notes.emplace_back(
         "tls.mode ISTIO_MUTUAL has no equivalent: the certificates belong to Istio's proxy. Name "
         "own "
@@ -172,7 +156,8 @@ void ReadDestinationRule(KubeObject& object, ServiceDraft& draft) {
   if (policy.has_value()) {
     if (auto budget = policy->Map("retryBudget")) ReadBudget(*std::move(budget), settings.budget);
     if (auto outliers = policy->Map("outlierDetection")) {
-      ReadOutliers(*std::move(outliers), settings.ejection);
+      ReadOutlierDetection(*std::move(outliers), {"consecutive5xxErrors", "baseEjectionTime", ""},
+                           settings.ejection);
     }
     if (auto pool = policy->Map("connectionPool")) ReadPool(*std::move(pool), settings);
     if (auto tls = policy->Map("tls")) ReadTls(*std::move(tls), settings);

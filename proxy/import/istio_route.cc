@@ -71,6 +71,7 @@ void ReadHeaders(Section& section, MethodMatch& match) {
       header.kind = HeaderCondition::Kind::kPrefix;
       header.value = value->Text("prefix").value_or("");
     }
+    if (value.has_value() && !value->Left().empty()) header.kind = HeaderCondition::Kind::kOther;
     AddHeader(header, match);
   }
 }
@@ -104,7 +105,7 @@ IstioMatch ReadMatch(Section section, const std::vector<std::string>& gateways) 
   std::optional<Section> method = section.Map("method");
   if (method.has_value()) {
     const std::optional<std::string> exact = method->Text("exact");
-    if (!exact.has_value()) match.method.conditions.emplace_back("method");
+    for (const std::string& key : method->Left()) match.method.conditions.push_back(key);
     if (exact.value_or("POST") != "POST") {
       match.method.never = absl::StrCat("the HTTP method ", Quoted(*exact));
     }
@@ -144,7 +145,10 @@ std::vector<Destination> ReadDestinations(Section& http, const VirtualService& p
     }
     ServicePort service = ServiceOf(ReadHostName(*section, "host", true), parent.object.ns);
     std::optional<Section> port = section->Map("port");
-    if (port.has_value()) service.port = ReadPort(*port, "number", true);
+    if (port.has_value()) {
+      service.port = ReadPort(*port, "number", true);
+      AddNote(port->Unread(), route.notes);
+    }
     if (service.port == 0) service.port = parent.ports.OnlyPortOf(service);
     const std::optional<std::string> subset = section->Text("subset");
     const int64_t weight = entry.Whole("weight").value_or(0);

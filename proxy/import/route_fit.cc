@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "policy/route_table.h"
@@ -143,8 +144,11 @@ void Fitter::DecideOwnAnswer(size_t index) {
   if (below.closed) {
     route.left_out = true;
     route.upstream.clear();
+    const std::vector<std::string>& more = route.unsaid.conditions;
+    const std::string of =
+        more.empty() ? "" : absl::StrCat(" of some calls: ", absl::StrJoin(more, ", "));
     Note(route, Fit::kExact,
-         absl::StrCat("Left out (", answers,
+         absl::StrCat("Left out (", answers, of,
                       "): its calls are answered where they are routed, "
                       "and no route here takes them."));
   } else if (route.unsaid.conditions.empty()) {
@@ -253,7 +257,7 @@ void Fitter::AddWhatIsNamed() {
     UpstreamDraft nowhere;
     nowhere.name = kNowhere;
     nowhere.notes = {"Nothing is at this address, so that a call fails at once as UNAVAILABLE."};
-    nowhere.endpoints.value = {"unix:/nowhere"};
+    nowhere.endpoints.value = {kNoAddress};
     draft_.upstreams.push_back(std::move(nowhere));
   }
   const bool known = std::any_of(draft_.policies.begin(), draft_.policies.end(),
@@ -266,34 +270,47 @@ void Fitter::AddWhatIsNamed() {
   }
 }
 
-// Removes routes that were added for calls of which there are none. Of equal notes about those that
-// stay, one is enough.
+// The authorities of which a route takes every call.
+class Complete {
+ public:
+  bool Has(const std::string& authority) const {
+    return all_.contains(authority) ||
+           std::any_of(globs_.begin(), globs_.end(), [&authority](const std::string& glob) {
+             return GlobMatch(glob, authority);
+           });
+  }
+  void Add(const std::string& authority) {
+    if (all_.insert(authority).second && absl::StrContains(authority, '*')) {
+      globs_.push_back(authority);
+    }
+  }
+
+ private:
+  std::set<std::string> all_;
+  std::vector<std::string> globs_;  // those with a star
+};
+
+// Leaves out routes to which no call comes. An added route is no news, and of equal notes about
+// those that stay, one is enough.
 void Fitter::RemoveUnreached() {
-  std::vector<RouteDraft>& routes = draft_.routes;
-  std::set<std::string> complete;  // authorities of which a route takes every call
-  std::vector<std::string> globs;  // those with a star
+  Complete complete;
   std::set<Notes> told;
-  const auto unreached = [&](RouteDraft& route) {
+  std::vector<RouteDraft> reached;
+  for (RouteDraft& route : draft_.routes) {
     const std::string authority = absl::AsciiStrToLower(route.authority);
-    if (route.source == RouteDraft::kAdded && !route.left_out) {
-      const auto takes = [&authority](const std::string& glob) {
-        return GlobMatch(glob, authority);
-      };
-      if (complete.contains(authority) || std::any_of(globs.begin(), globs.end(), takes))
-        return true;
-      if (!told.insert(route.notes).second) route.notes.clear();
+    const bool added = route.source == RouteDraft::kAdded;
+    if (!route.left_out && complete.Has(authority)) {
+      if (added || route.notes.empty()) continue;
+      route.left_out = true;
+      route.upstream.clear();
+      route.notes.emplace_back("Left out: a route above takes all of its calls.");
     }
     const bool every = route.method == "*" || route.method == "/*";
-    const bool is_new = every && !route.left_out && complete.insert(authority).second;
-    if (is_new && authority.find('*') != std::string::npos) globs.push_back(authority);
-    return false;
-  };
-  // In their order, which std::erase_if does not promise.
-  std::vector<RouteDraft> reached;
-  for (RouteDraft& route : routes) {
-    if (!unreached(route)) reached.push_back(std::move(route));
+    if (every && !route.left_out) complete.Add(authority);
+    if (added && !told.insert(route.notes).second) route.notes.clear();
+    reached.push_back(std::move(route));
   }
-  routes = std::move(reached);
+  draft_.routes = std::move(reached);
 }
 
 // An upstream or a policy that no written route names would be unused.

@@ -85,6 +85,7 @@ std::string ServiceDraft::UpstreamFor(const ServicePort& service) {
   if (const ServiceSettings* settings = Find(service); settings != nullptr) {
     upstream.notes = settings->notes;
     upstream.connect_timeout = settings->connect_timeout;
+    upstream.max_connection_age = settings->max_connection_age;
     upstream.tls = settings->tls;
     upstream.ejection = settings->ejection;
   }

@@ -21,6 +21,7 @@ struct ServiceSettings {
   Notes notes;
   Field<BudgetDraft> budget;
   Field<absl::Duration> connect_timeout;
+  Field<absl::Duration> max_connection_age;
   Field<TlsDraft> tls;
   Field<EjectionDraft> ejection;
 };

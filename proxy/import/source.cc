@@ -195,6 +195,29 @@ std::string Section::Unread() const {
   return absl::StrCat("Not read in ", ShortPath(), ": ", absl::StrJoin(unread, ", "), ".");
 }
 
+std::string Section::Meaning() const {
+  std::map<std::string, std::string> fields;
+  for (const Entry& entry : entries_) {
+    if (entry.key != "@type") fields[entry.key] = source_->MeaningOf(entry.value, place_);
+  }
+  std::string meaning = "{";
+  for (const auto& [key, value] : fields) absl::StrAppend(&meaning, key.size(), ":", key, value);
+  return meaning + "}";
+}
+
+std::string Source::MeaningOf(const YAML::Node& node, const Place& place) {
+  if (!Count(place)) return "";
+  if (node.IsMap()) {
+    const std::optional<Section> section = AsSection({node, place});
+    return section.has_value() ? section->Meaning() : "";
+  }
+  if (!node.IsSequence())
+    return node.IsScalar() ? absl::StrCat(node.Scalar().size(), ":", node.Scalar()) : "~";
+  std::string meaning = "[";
+  for (const YAML::Node& element : node) absl::StrAppend(&meaning, MeaningOf(element, place), ",");
+  return meaning + "]";
+}
+
 bool Source::Count(const Place& place) {
   if (++values_ == kMaxValues + 1) {
     Refuse(place, absl::StrCat("more than ", kMaxValues, " values, aliases included"));

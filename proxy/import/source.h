@@ -72,6 +72,10 @@ class Section {
   // Keys that have a value and were not asked for, in the order of the text.
   std::vector<std::string> Left() const;
 
+  // Returns a text that is the same for sections that say the same, whatever the order of their
+  // keys, and only for these. Types (@type) do not count.
+  std::string Meaning() const;
+
   // Treats keys as asked for that say nothing about policies.
   void Ignore(const std::vector<std::string>& keys);
 
@@ -148,6 +152,7 @@ class Source {
  private:
   friend class Section;
   bool Count(const Place& place);
+  std::string MeaningOf(const YAML::Node& node, const Place& place);
 
   std::vector<std::string> files_;
   const Keys keys_;

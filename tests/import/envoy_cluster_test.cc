@@ -2,6 +2,7 @@
 // The import of Envoy's clusters and of their bounds on retries.
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "import/imported.h"
 
@@ -130,9 +131,88 @@ TEST(EnvoyCluster, AloneGetsEveryCall) {
             "  - name: b\n    retry:\n      max_attempts: 1\n      budget: {ratio: 0.2}\n");
 }
 
-TEST(EnvoyCluster, OfTheSameNameIsAFault) {
-  EXPECT_EQ(FaultsOfEnvoy("clusters:\n- {name: a, lb_policy: X}\n- {name: a, lb_policy: X}\n"),
-            "f:3:3: clusters[1]: there are two clusters named \"a\"");
+TEST(EnvoyCluster, OfTheSameNameIsAFaultUnlessItIsTheSame) {
+  EXPECT_EQ(FaultsOfEnvoy("clusters:\n- {name: a, lb_policy: X}\n- {name: a, lb_policy: Y}\n"), "");
+  EXPECT_EQ(
+      FaultsOfEnvoy("clusters:\n- {name: a, lb_policy: X}\n- {name: a, connect_timeout: 1s}\n"),
+      "f:3:3: clusters[1]: there are two clusters named \"a\", which are not the same");
+}
+
+// A dump has a static cluster twice: in the bootstrap, and in a part of its own.
+TEST(EnvoyCluster, OfAConfigDumpIsOne) {
+  const std::string cluster =
+      "\"name\": \"cart\", \"type\": \"STRICT_DNS\", \"connect_timeout\": \"1s\", "
+      "\"load_assignment\": "
+      "{\"cluster_name\": \"cart\", \"endpoints\": [{\"lb_endpoints\": [{\"endpoint\": "
+      "{\"address\": "
+      "{\"socket_address\": {\"address\": \"cart.shop\", \"port_value\": 50051}}}}]}]}";
+  const std::string yaml = FromEnvoy(absl::StrCat(
+      "{\"configs\": [{\"@type\": \"type.googleapis.com/envoy.admin.v3.BootstrapConfigDump\",\n"
+      "\"bootstrap\": {\"static_resources\": {\"clusters\": [{",
+      cluster,
+      ", \"typed_extension_protocol_options\": "
+      "{\"envoy.extensions.upstreams.http.v3.HttpProtocolOptions\": {\"@type\": \"x\", "
+      "\"explicit_http_config\": {\"http2_protocol_options\": {}}}}}]}}},\n"
+      "{\"@type\": \"type.googleapis.com/envoy.admin.v3.ClustersConfigDump\", \"static_clusters\": "
+      "[{\"cluster\": {\"@type\": \"type.googleapis.com/envoy.config.cluster.v3.Cluster\", ",
+      cluster, "}, \"last_updated\": \"2026-11-01T00:00:00Z\"}]}]}"));
+  EXPECT_EQ(ValuesOf(yaml, "upstreams"),
+            "  - name: cart\n    endpoints: [\"dns:cart.shop:50051\"]\n    connect_timeout: 1s\n");
+  EXPECT_THAT(yaml, Not(HasSubstr("Not read")));
+}
+
+TEST(EnvoyCluster, OfIstiosControlPlaneHasItsServiceInItsName) {
+  EXPECT_THAT(FromEnvoy("clusters: [{name: outbound|80|v1|cart.shop.svc.cluster.local, type: EDS, "
+                        "eds_cluster_config: {}}]"),
+              HasSubstr("endpoints: [\"dns:cart.shop.svc.cluster.local:80\"]\n"));
+  EXPECT_THAT(FromEnvoy("clusters: [{name: BlackHoleCluster, connect_timeout: 10s}]"),
+              HasSubstr("endpoints: [\"unix:/nowhere\"]\n"));
+}
+
+TEST(EnvoyCluster, KeepaliveAndTheAgeOfConnectionsHaveEquals) {
+  const std::string yaml = WithCluster(
+      "typed_extension_protocol_options: {envoy.extensions.upstreams.http.v3.HttpProtocolOptions: "
+      "{'@type': x, explicit_http_config: {http2_protocol_options: {connection_keepalive: "
+      "{interval: 30s, timeout: 5s}, max_concurrent_streams: 100}}, common_http_protocol_options: "
+      "{max_connection_duration: 600s, idle_timeout: 300s, max_requests_per_connection: 1000}}}");
+  EXPECT_THAT(ValuesOf(yaml, "upstreams"), HasSubstr("    keepalive: {interval: 30s, timeout: 5s}\n"
+                                                     "    max_connection_age: 10m\n"));
+  for (const char* word :
+       {"max_concurrent_streams", "idle_timeout", "max_requests_per_connection"}) {
+    EXPECT_THAT(CommentsOf(yaml), HasSubstr(word));
+  }
+  EXPECT_THAT(
+      WithCluster("http2_protocol_options: {connection_keepalive: {interval: 9s, timeout: "
+                  "1s}}, common_http_protocol_options: {max_connection_duration: 60s}"),
+      HasSubstr("    keepalive: {interval: 9s, timeout: 1s}\n    max_connection_age: 1m\n"));
+}
+
+TEST(EnvoyCluster, OutliersAreEjected) {
+  const std::string yaml = WithCluster(
+      "outlier_detection: {consecutive_5xx: 7, base_ejection_time: 10s, max_ejection_time: 60s, "
+      "interval: 5s}");
+  EXPECT_THAT(ValuesOf(yaml, "upstreams"),
+              HasSubstr("ejection: {failures: 7, success: 0, base: 10s, max: 1m}\n"));
+  EXPECT_THAT(CommentsOf(yaml), HasSubstr("outlier_detection: interval."));
+}
+
+TEST(EnvoyCluster, ATlsContextIsTls) {
+  const std::string yaml = WithCluster(
+      "transport_socket: {name: envoy.transport_sockets.tls, typed_config: {'@type': "
+      "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext, sni: "
+      "cart.example, common_tls_context: {tls_certificates: [{certificate_chain: {filename: "
+      "/c.pem}, private_key: {inline_string: x}}], validation_context: {trusted_ca: {filename: "
+      "/ca.pem}, match_typed_subject_alt_names: [{san_type: DNS, matcher: {exact: a.example}}, "
+      "{san_type: URI, matcher: {exact: 'spiffe://shop/cart'}}, {san_type: DNS, matcher: {prefix: "
+      "b}}]}, alpn_protocols: [h2]}}}");
+  EXPECT_THAT(ValuesOf(yaml, "upstreams"),
+              HasSubstr("    tls: {ca: system, server_name: cart.example, subject_alt_names: "
+                        "[\"dns:a.example\", \"uri:spiffe://shop/cart\"]}\n"));
+  for (const char* note : {"certificate_chain \"/c.pem\": make the file readable for Levee",
+                           "private_key (inline_string): write it to a file",
+                           "trusted_ca \"/ca.pem\"", "matcher: prefix"}) {
+    EXPECT_THAT(CommentsOf(yaml), HasSubstr(note));
+  }
 }
 
 TEST(EnvoyRetryBudget, IsTheBudgetsRatio) {

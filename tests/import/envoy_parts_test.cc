@@ -118,5 +118,38 @@ TEST(EnvoyFiles, OneThatHasNothingToImportIsAFault) {
             "local rate limit");
 }
 
+TEST(EnvoyParts, ARouteConfigurationThatADumpHasTwiceIsOne) {
+  const std::string config =
+      "{name: local, virtual_hosts: [{domains: ['*'], routes: [{match: {prefix: /}, route: "
+      "{cluster: "
+      "a, retry_policy: {retry_on: unavailable}}}]}]}";
+  const std::string once = FromEnvoy("{static_route_configs: [{route_config: " + config + "}]}");
+  const std::string twice = FromEnvoy("{bootstrap: {route_config: " + config +
+                                      "}, static_route_configs: [{route_config: " + config + "}]}");
+  EXPECT_EQ(ValuesOf(once, "routes"),
+            "  - match: {method: \"/*\"}\n    upstream: a\n    policy: a\n");
+  EXPECT_EQ(ValuesOf(twice, "routes"), ValuesOf(once, "routes"));
+}
+
+TEST(EnvoyParts, RoutesForCallsToTheApplicationAreNotRead) {
+  const std::string yaml = FromEnvoy(
+      "[{name: 'inbound|80||', virtual_hosts: [{domains: ['*'], routes: [{match: {prefix: /}, "
+      "route: "
+      "{cluster: in}}]}]}, {name: '80', virtual_hosts: [{domains: ['*'], routes: [{match: {prefix: "
+      "/}, route: {cluster: out}}]}]}]");
+  EXPECT_EQ(CallIn(yaml, "a", "/a.A/Get"), "out, 1 attempt");
+  EXPECT_THAT(CommentsOf(yaml),
+              HasSubstr("Not read: route configuration \"inbound|80||\", which is "
+                        "for calls to the application."));
+}
+
+TEST(EnvoyParts, ARouteToWhichNoCallComesIsAComment) {
+  const std::string yaml = FromEnvoy(
+      "[{match: {prefix: /}, route: {cluster: a}}, {match: {prefix: /b/}, route: {cluster: "
+      "b}}]");
+  EXPECT_THAT(CommentsOf(yaml), HasSubstr("Left out: a route above takes all of its calls."));
+  EXPECT_EQ(FormatFaults(CheckConfig({{"out", yaml}}, std::nullopt).warnings), "");
+}
+
 }  // namespace
 }  // namespace levee

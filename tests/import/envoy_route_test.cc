@@ -18,17 +18,17 @@ std::string MatchedRoute(const std::string& match,
 }
 
 TEST(EnvoyMatch, PathsAreGlobs) {
-  EXPECT_EQ(
-      ValuesOf(
-          FromEnvoy("[" + MatchedRoute("prefix: /shop.Cart/") + "," + MatchedRoute("path: /a.A/M") +
-                    "," + MatchedRoute("path_separated_prefix: /b.B") + "," +
-                    MatchedRoute("prefix: /, grpc: {}") + "," + MatchedRoute("prefix: \"\"") + "]"),
-          "routes"),
-      "  - match: {method: \"/shop.Cart/*\"}\n    upstream: a\n    policy: a\n"
-      "  - match: {method: \"/a.A/M\"}\n    upstream: a\n    policy: a\n"
-      "  - match: {method: \"/b.B/*\"}\n    upstream: a\n    policy: a\n"
-      "  - match: {method: \"/*\"}\n    upstream: a\n    policy: a\n"
-      "  - upstream: a\n    policy: a\n");
+  EXPECT_EQ(ValuesOf(FromEnvoy("[" + MatchedRoute("prefix: /shop.Cart/") + "," +
+                               MatchedRoute("path: /a.A/M") + "," +
+                               MatchedRoute("path_separated_prefix: /b.B") + "," +
+                               MatchedRoute("prefix: /, grpc: {}") + "]"),
+                     "routes"),
+            "  - match: {method: \"/shop.Cart/*\"}\n    upstream: a\n    policy: a\n"
+            "  - match: {method: \"/a.A/M\"}\n    upstream: a\n    policy: a\n"
+            "  - match: {method: \"/b.B/*\"}\n    upstream: a\n    policy: a\n"
+            "  - match: {method: \"/*\"}\n    upstream: a\n    policy: a\n");
+  EXPECT_EQ(ValuesOf(FromEnvoy(MatchedRoute("prefix: \"\"")), "routes"),
+            "  - upstream: a\n    policy: a\n");
 }
 
 // The attempts of a call, and its upstream.
