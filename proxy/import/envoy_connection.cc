@@ -23,6 +23,11 @@ void ReadKeepalive(Section section, Field<KeepaliveDraft>& field) {
   if (timeout == absl::ZeroDuration()) section.Refuse("timeout", "must be above 0s");
   if (interval > absl::ZeroDuration()) {
     field.value = KeepaliveDraft{Bounded(interval, field.notes), Bounded(timeout, field.notes)};
+    if (interval < absl::Minutes(5)) {
+      field.notes.emplace_back(
+          "Servers that are not told otherwise close connections that PING more often than once in "
+          "5m.");
+    }
   } else {
     field.notes.emplace_back("connection_keepalive has no interval, so that there is none.");
   }

@@ -9,6 +9,7 @@
 #include "import/draft_writer.h"
 #include "import/gateway_policy.h"
 #include "import/gateway_route.h"
+#include "import/gateway_traffic.h"
 #include "import/import.h"
 #include "import/kube_objects.h"
 #include "import/service_draft.h"
@@ -27,6 +28,7 @@ const std::vector<KubeKind>& GatewayKinds() {
       {"gateway.networking.k8s.io", "HTTPRoute"},
       {"gateway.networking.k8s.io", "BackendTLSPolicy"},
       {"gateway.networking.x-k8s.io", "XBackendTrafficPolicy"},
+      {"gateway.envoyproxy.io", "BackendTrafficPolicy"},
   };
   return kinds;
 }
@@ -34,8 +36,8 @@ const std::vector<KubeKind>& GatewayKinds() {
 void AddNotes(ServiceDraft& draft) {
   Notes& notes = draft.draft().notes;
   notes.emplace_back(
-      "A GRPCRoute has neither retries nor timeouts; its calls are tried once, or as the policy "
-      "says that its annotation levee.dev/policy names.");
+      "A GRPCRoute has neither retries nor timeouts; its calls are tried once, or as its "
+      "BackendTrafficPolicy says, or the policy that its annotation levee.dev/policy names.");
   notes.emplace_back(
       "A service is matched by its names with the namespace (cart.shop); callers that leave it out "
       "need an authority of their own.");
@@ -61,18 +63,24 @@ ImportedPolicy ImportGatewayApi(const std::vector<ConfigText>& texts) {
   AddNotes(draft);
   std::vector<KubeObject> objects =
       ReadKubeObjects(source, texts, GatewayKinds(), draft.draft().notes);
+  TrafficPolicies traffic;
   for (KubeObject& object : objects) {
-    if (object.kind == "XBackendTrafficPolicy") ReadBackendTrafficPolicy(object, draft);
+    if (object.kind == "XBackendTrafficPolicy") ReadXBackendTrafficPolicy(object, draft);
     if (object.kind == "BackendTLSPolicy") ReadBackendTlsPolicy(object, draft);
+    if (object.kind == "BackendTrafficPolicy") traffic.Read(object, draft.draft().notes);
   }
+  std::vector<ServiceRoute> routes;
   for (KubeObject& object : objects) {
     if (!object.kind.ends_with("Route")) continue;
     NoteLinkerd(object, draft.draft().notes);
     for (ServiceRoute& route : ReadGatewayRoute(object)) {
+      traffic.Apply(object.kind, {object.ns, object.name}, route, draft);
       draft.Close(route.hosts, object.Label());
-      draft.Add(source, std::move(route));
+      routes.push_back(std::move(route));
     }
   }
+  traffic.NoteUnused(draft.draft().notes);
+  for (ServiceRoute& route : routes) draft.Add(source, std::move(route));
   return Finish(source, draft.Finish(source, {kGatewayRest, kNoRetries}));
 }
 

@@ -157,7 +157,7 @@ Field<TlsDraft> ReadTls(Section validation) {
 
 }  // namespace
 
-void ReadBackendTrafficPolicy(KubeObject& object, ServiceDraft& draft) {
+void ReadXBackendTrafficPolicy(KubeObject& object, ServiceDraft& draft) {
   if (!object.spec.has_value()) return;
   Section& spec = *object.spec;
   Notes& notes = draft.draft().notes;

@@ -9,7 +9,7 @@
 namespace levee::importer {
 
 // Adds the budget of an XBackendTrafficPolicy to the settings of its services.
-void ReadBackendTrafficPolicy(KubeObject& object, ServiceDraft& draft);
+void ReadXBackendTrafficPolicy(KubeObject& object, ServiceDraft& draft);
 
 // Adds the TLS of a BackendTLSPolicy to the settings of its services.
 void ReadBackendTlsPolicy(KubeObject& object, ServiceDraft& draft);

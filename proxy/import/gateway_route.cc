@@ -19,6 +19,7 @@ namespace {
 // All rules of a route have these in common.
 struct RouteParts {
   std::vector<HostGlob> hosts;
+  std::vector<ObjectName> gateways;
   std::string annotated;
   Notes notes;
 };
@@ -39,7 +40,8 @@ void ReadParents(Section& spec, const std::string& ns, RouteParts& parts) {
       for (HostGlob& glob : GlobsOf(service)) parts.hosts.push_back(std::move(glob));
     } else {
       gateway = true;
-      parent.Ignore({"name", "namespace", "port"});
+      parts.gateways.push_back({ReadNamespace(parent, ns), parent.Text("name").value_or("")});
+      parent.Ignore({"port"});
     }
     parent.Ignore({"group", "sectionName"});
     AddNote(parent.Unread(), parts.notes);
@@ -171,11 +173,13 @@ void ReadRule(Section rule, const KubeObject& object, const RouteParts& parts,
   const bool grpc = object.kind == "GRPCRoute";
   ServiceRoute route;
   route.hosts = parts.hosts;
+  route.gateways = parts.gateways;
   route.place = rule.place();
   route.annotated = parts.annotated;
   route.notes = {absl::StrCat("From ", object.kind, " ", object.ns, "/", object.name, ", ",
                               rule.ShortPath(), ", line ", rule.place().line, ".")};
   const std::string name = rule.Text("name").value_or("");
+  route.rule = name;
   route.like = name.empty() ? object.name : absl::StrCat(object.name, ".", name);
   std::vector<MethodMatch> matches = ReadMatches(rule, grpc);
   ReadFilters(rule, route);

@@ -58,7 +58,7 @@ void ReadUri(Section uri, MethodMatch& match) {
   for (const std::string& key : uri.Left()) match.conditions.push_back(key);
 }
 
-void ReadHeaders(Section& section, MethodMatch& match) {
+void ReadHeaderMap(Section& section, MethodMatch& match) {
   std::optional<Section> headers = section.Map("headers");
   if (!headers.has_value()) return;
   for (const std::string& name : headers->Left()) {
@@ -110,7 +110,7 @@ IstioMatch ReadMatch(Section section, const std::vector<std::string>& gateways) 
       match.method.never = absl::StrCat("the HTTP method ", Quoted(*exact));
     }
   }
-  ReadHeaders(section, match.method);
+  ReadHeaderMap(section, match.method);
   ReadGateways(section, gateways, match.method);
   if (section.Get("queryParams").has_value()) match.method.never = "a query";
   if (section.Flag("ignoreUriCase").value_or(false)) {

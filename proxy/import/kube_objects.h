@@ -51,6 +51,13 @@ std::string ReadHostName(Section& section, std::string_view key, bool required);
 // Returns the port that is the value of `key`; 0 if absent, which is a fault if it is `required`.
 int64_t ReadPort(Section& section, std::string_view key, bool required);
 
+struct ObjectName {
+  std::string ns;
+  std::string name;
+
+  friend auto operator<=>(const ObjectName&, const ObjectName&) = default;
+};
+
 // A port of a Service. Without a namespace `name` is another host.
 struct ServicePort {
   std::string ns;

@@ -54,7 +54,11 @@ LinkerdRules RulesOf(KubeObject& object) {
 }
 
 void LinkerdImport::ReadService(KubeObject& object) {
-  services_[{object.ns, object.name, 0}] = RulesOf(object);
+  LinkerdRules& read = services_[{object.ns, object.name, 0}];
+  read = RulesOf(object);
+  if (read.ejection != Field<EjectionDraft>()) {
+    draft_.Settings(object.ns, object.name).ejection = read.ejection;
+  }
 }
 
 void LinkerdImport::ReadRoute(KubeObject& object) {
@@ -70,7 +74,8 @@ void LinkerdImport::ReadRoute(KubeObject& object) {
 // Adds a route for each port of a service with annotations.
 void LinkerdImport::AddServiceRoutes(KubeObject& object) {
   const LinkerdRules& read = services_[{object.ns, object.name, 0}];
-  if (!read.retries && !read.timeouts && read.rules == PolicyRules()) {
+  const bool accrual = read.ejection != Field<EjectionDraft>();
+  if (!read.retries && !read.timeouts && !accrual && read.rules == PolicyRules()) {
     draft_.draft().notes.push_back(
         absl::StrCat("Not read: ", object.Label(), ", which has no annotations of Linkerd."));
     return;

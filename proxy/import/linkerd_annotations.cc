@@ -26,7 +26,15 @@ constexpr char kRequest[] = "timeout.linkerd.io/request";
 constexpr char kResponse[] = "timeout.linkerd.io/response";
 constexpr char kIdle[] = "timeout.linkerd.io/idle";
 
+constexpr char kAccrual[] = "balancer.linkerd.io/failure-accrual";
+constexpr char kMaxFailures[] = "balancer.linkerd.io/failure-accrual-consecutive-max-failures";
+constexpr char kMinPenalty[] = "balancer.linkerd.io/failure-accrual-consecutive-min-penalty";
+constexpr char kMaxPenalty[] = "balancer.linkerd.io/failure-accrual-consecutive-max-penalty";
+constexpr char kJitterRatio[] = "balancer.linkerd.io/failure-accrual-consecutive-jitter-ratio";
+
 constexpr int64_t kDefaultLimit = 1;
+constexpr int64_t kDefaultMaxFailures = 7;
+constexpr int64_t kMostInARow = 1'000'000;  // the most that a policy takes
 
 // Linkerd's only backoff.
 const BackoffDraft kBackoff = {.initial = absl::Milliseconds(25),
@@ -123,6 +131,35 @@ void ReadTimeouts(Section& annotations, Field<absl::Duration>& timeout) {
   }
 }
 
+// Linkerd's balancer leaves an endpoint out after so many failures in a row.
+Field<EjectionDraft> ReadFailureAccrual(Section& annotations) {
+  Field<EjectionDraft> field;
+  const std::optional<std::string> mode = annotations.Text(kAccrual);
+  if (!mode.has_value()) return field;
+  if (*mode != "consecutive") {
+    field.notes.push_back(absl::StrCat(kAccrual, ": ", Quoted(*mode), " has no equivalent."));
+    return field;
+  }
+  const int64_t failures = annotations.Whole(kMaxFailures).value_or(kDefaultMaxFailures);
+  if (failures < 1 || failures > kMostInARow) {
+    annotations.Refuse(kMaxFailures, "must be from 1 to 1000000");
+  }
+  const absl::Duration min = annotations.Duration(kMinPenalty).value_or(absl::Seconds(1));
+  const absl::Duration max = annotations.Duration(kMaxPenalty).value_or(absl::Minutes(1));
+  if (min > max) annotations.Refuse(kMinPenalty, "must not be longer than the longest penalty");
+  field.value =
+      EjectionDraft{.failures = static_cast<int>(std::clamp<int64_t>(failures, 1, kMostInARow)),
+                    .base = std::clamp(min, absl::Milliseconds(100), absl::Hours(1))};
+  field.value->max = std::clamp(max, field.value->base, absl::Hours(24));
+  field.notes.emplace_back(
+      "Linkerd's failure accrual: here an endpoint is ejected only while others succeed.");
+  const std::optional<double> jitter = annotations.Number(kJitterRatio);
+  if (jitter.has_value()) {
+    field.notes.push_back(absl::StrCat(kJitterRatio, ": ", *jitter, " has no equivalent."));
+  }
+  return field;
+}
+
 }  // namespace
 
 LinkerdRules ReadLinkerdAnnotations(Section& annotations) {
@@ -135,6 +172,7 @@ LinkerdRules ReadLinkerdAnnotations(Section& annotations) {
   }
   if (read.retries) ReadRetries(annotations, read.rules.retry);
   if (read.timeouts) ReadTimeouts(annotations, read.rules.timeout);
+  read.ejection = ReadFailureAccrual(annotations);
   std::vector<std::string> others;
   for (const std::string& key : annotations.Left()) {
     if (absl::StrContains(key, "linkerd.io/")) others.push_back(key);

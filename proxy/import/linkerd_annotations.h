@@ -10,8 +10,9 @@ namespace levee::importer {
 // The annotations of one object say this.
 struct LinkerdRules {
   PolicyRules rules;
-  bool retries = false;   // There are annotations of retries.
-  bool timeouts = false;  // There are some of timeouts.
+  bool retries = false;           // There are annotations of retries.
+  bool timeouts = false;          // There are some of timeouts.
+  Field<EjectionDraft> ejection;  // of a Service, by its failure accrual
 };
 
 LinkerdRules ReadLinkerdAnnotations(Section& annotations);

@@ -22,14 +22,72 @@ constexpr absl::Duration kDefaultTtl = absl::Seconds(10);
 // The bound of a policy's budget.
 constexpr double kMostRatio = 1'000'000;
 
-MethodMatch ReadCondition(Section condition) {
+constexpr int kDeepestCondition = 8;
+constexpr size_t kMostAlternatives = 64;
+
+// The alternatives of a condition; a call meets one of them.
+using Alternatives = std::vector<MethodMatch>;
+
+Alternatives ReadCondition(Section condition, int depth);
+
+// Each of the one with each of the other.
+Alternatives Product(const Alternatives& one, const Alternatives& other) {
+  if (one.size() * other.size() > kMostAlternatives) return Alternatives(kMostAlternatives + 1);
+  Alternatives both;
+  for (const MethodMatch& a : one) {
+    for (const MethodMatch& b : other) both.push_back(Both(a, b));
+  }
+  return both;
+}
+
+MethodMatch Unknown(const std::string& what) {
+  MethodMatch match;
+  match.conditions.push_back(what);
+  return match;
+}
+
+// A condition that no gRPC call meets leaves all of them.
+Alternatives ReadNot(Section condition, int depth) {
+  const Alternatives inner = ReadCondition(std::move(condition), depth);
+  const bool none = std::all_of(inner.begin(), inner.end(),
+                                [](const MethodMatch& match) { return !match.never.empty(); });
+  return {none ? MethodMatch() : Unknown("not")};
+}
+
+// The fields of a condition hold together.
+Alternatives ReadCondition(Section condition, int depth) {
+  if (depth > kDeepestCondition) {
+    condition.Refuse("any", "is nested too deeply");
+    return {};
+  }
   MethodMatch match;
   const std::string method = condition.Text("method").value_or("POST");
   if (method != "POST") match.never = absl::StrCat("the HTTP method ", Quoted(method));
   const std::optional<std::string> regex = condition.Text("pathRegex");
   if (regex.has_value()) SetRegex(*regex, match);
-  for (const std::string& key : condition.Left()) match.conditions.push_back(key);
-  return match;
+  Alternatives read = {std::move(match)};
+  for (Section& each : condition.Maps("all")) {
+    read = Product(read, ReadCondition(std::move(each), depth + 1));
+  }
+  if (condition.Has("any")) {
+    Alternatives any;
+    for (Section& each : condition.Maps("any")) {
+      for (MethodMatch& one : ReadCondition(std::move(each), depth + 1)) {
+        any.push_back(std::move(one));
+      }
+    }
+    read = Product(read, any);
+  }
+  std::optional<Section> excluded = condition.Map("not");
+  if (excluded.has_value()) read = Product(read, ReadNot(*std::move(excluded), depth + 1));
+  if (read.size() > kMostAlternatives) {
+    condition.Refuse("any", absl::StrCat("has more than ", kMostAlternatives, " alternatives"));
+    read.clear();
+  }
+  for (MethodMatch& one : read) {
+    for (const std::string& key : condition.Left()) one.conditions.push_back(key);
+  }
+  return read;
 }
 
 // Reads the HTTP statuses that are failures.
@@ -123,7 +181,8 @@ std::vector<ServiceRoute> ReadServiceProfile(KubeObject& object) {
                                        section.place().line, "."));
     std::optional<Section> condition = section.Map("condition");
     if (!condition.has_value()) section.Refuse("condition", "must be given");
-    if (condition.has_value()) route.match = ReadCondition(*std::move(condition));
+    Alternatives matches;
+    if (condition.has_value()) matches = ReadCondition(*std::move(condition), 0);
     const absl::Duration timeout =
         section.Duration("timeout").value_or(absl::ZeroDuration());  // 0s: none
     if (timeout > absl::ZeroDuration()) SetDuration(timeout, route.rules.timeout);
@@ -135,7 +194,11 @@ std::vector<ServiceRoute> ReadServiceProfile(KubeObject& object) {
       section.Ignore({"responseClasses"});
     }
     AddNote(section.Unread(), route.notes);
-    routes.push_back(std::move(route));
+    for (MethodMatch& match : matches) {
+      route.match = std::move(match);
+      routes.push_back(route);
+      route.notes.clear();  // Once is enough for all alternatives.
+    }
   }
   ServiceRoute rest = like;
   rest.rules.retry.max_attempts.value = 1;

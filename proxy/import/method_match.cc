@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/method_match.h"
 
+#include <algorithm>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "config/fault.h"
 #include "import/path_regex.h"
+#include "policy/route_table.h"
 
 namespace levee::importer {
 namespace {
@@ -32,7 +37,49 @@ Verdict Judge(const HeaderCondition& header) {
   return begins ? Verdict::kAlways : Verdict::kNever;
 }
 
+// Returns the glob of the calls that two globs have in common, which is one of them, or nullopt if
+// there is no such call or no such glob. `known` is false in the last case.
+std::optional<std::string> Common(const std::string& a, const std::string& b, bool& known) {
+  if (GlobMatch(a, b)) return b;
+  if (GlobMatch(b, a)) return a;
+  known = known && !MayMeet(a, b);
+  return std::nullopt;
+}
+
 }  // namespace
+
+bool MayMeet(std::string_view a, std::string_view b) {
+  const size_t star_a = a.find('*'), star_b = b.find('*');
+  if (star_a == std::string_view::npos) return GlobMatch(b, a);
+  if (star_b == std::string_view::npos) return GlobMatch(a, b);
+  const size_t begin = std::min(star_a, star_b);
+  const size_t end = std::min(a.size() - a.rfind('*'), b.size() - b.rfind('*')) - 1;
+  return a.substr(0, begin) == b.substr(0, begin) &&
+         a.substr(a.size() - end) == b.substr(b.size() - end);
+}
+
+MethodMatch Both(const MethodMatch& a, const MethodMatch& b) {
+  MethodMatch both = a;
+  both.conditions.insert(both.conditions.end(), b.conditions.begin(), b.conditions.end());
+  both.notes.insert(both.notes.end(), b.notes.begin(), b.notes.end());
+  both.narrowed = a.narrowed || b.narrowed;
+  if (both.never.empty()) both.never = b.never;
+  bool known = true;
+  std::vector<std::string> globs;
+  for (const std::string& one : a.globs) {
+    for (const std::string& other : b.globs) {
+      std::optional<std::string> glob = Common(one, other, known);
+      if (glob.has_value()) globs.push_back(*std::move(glob));
+    }
+  }
+  if (known) {
+    both.globs = std::move(globs);
+    if (both.globs.empty() && both.never.empty()) both.never = "two paths";
+  } else {
+    both.conditions.push_back(absl::StrCat("the paths ", absl::StrJoin(b.globs, ", "), " as well"));
+  }
+  return both;
+}
 
 void AddHeader(const HeaderCondition& header, MethodMatch& match) {
   switch (Judge(header)) {

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "import/draft.h"
 
 namespace levee::importer {
+
+// Whether there may be a text that both globs match. False only where there is none.
+bool MayMeet(std::string_view a, std::string_view b);
 
 struct MethodMatch {
   std::vector<std::string> globs = {"*"};  // a call of any of them may match; empty: of none
@@ -16,6 +20,9 @@ struct MethodMatch {
   bool narrowed = false;                   // the globs take fewer calls, and a note says which
   Notes notes;
 };
+
+// Returns the match of the calls that both take.
+MethodMatch Both(const MethodMatch& a, const MethodMatch& b);
 
 // A condition on a header's value as other formats have them.
 struct HeaderCondition {

@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,23 +12,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "import/method_match.h"
 #include "policy/route_table.h"
 
 namespace levee::importer {
 namespace {
 
 enum class Fit { kExact, kNarrowed, kGuarded, kRefused };  // from the best to the worst
-
-// Whether there may be a text that both globs match. False only where there is none.
-bool MayMeet(std::string_view a, std::string_view b) {
-  const size_t star_a = a.find('*'), star_b = b.find('*');
-  if (star_a == std::string_view::npos) return GlobMatch(b, a);
-  if (star_b == std::string_view::npos) return GlobMatch(a, b);
-  const size_t begin = std::min(star_a, star_b);
-  const size_t end = std::min(a.size() - a.rfind('*'), b.size() - b.rfind('*')) - 1;
-  return a.substr(0, begin) == b.substr(0, begin) &&
-         a.substr(a.size() - end) == b.substr(b.size() - end);
-}
 
 // The calls that two routes of the list have in common.
 struct Overlap {
@@ -127,8 +116,17 @@ void Fitter::Note(const RouteDraft& route, Fit fit, std::string text) {
 }
 
 void Fitter::Guard(RouteDraft& route, const std::string& why) {
+  const auto found = rules_.find(route.policy);
+  std::vector<std::string> lost;
+  if (found != rules_.end() && found->second->timeout.value.has_value()) lost.push_back("timeout");
+  if (found != rules_.end() && found->second->rate_limit.value.has_value()) {
+    lost.push_back("rate_limit");
+  }
   route.policy = kNoRetries;
-  Note(route, Fit::kGuarded, why);
+  Note(route, Fit::kGuarded,
+       lost.empty() ? why
+                    : absl::StrCat(why, " Left out: ", absl::StrJoin(lost, ", "),
+                                   ", which others of these calls do not have."));
 }
 
 void Fitter::Refuse(const RouteDraft& route, const std::string& why) {

@@ -56,6 +56,8 @@ struct ServiceRoute {
   Unsaid unsaid;          // without the conditions of `match`
   bool narrowed = false;  // leads to fewer destinations than the source's route
   Place place;
+  std::string rule;                  // the name of the rule of a route of the Gateway API
+  std::vector<ObjectName> gateways;  // to which that is attached
   Notes notes;
   bool in_order = false;  // Comes before others of its host, as it was added.
 };

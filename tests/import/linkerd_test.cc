@@ -189,6 +189,70 @@ TEST(Linkerd, ARouteThatCannotBeToldFromOthersTriesItsCallsOnce) {
             "routes: 1 exact, 0 narrowed, 1 guarded, 0 refused");
 }
 
+TEST(Linkerd, AlternativesOfAConditionAreRoutes) {
+  const std::string text =
+      "apiVersion: linkerd.io/v1alpha2\n"
+      "kind: ServiceProfile\n"
+      "metadata: {name: cart.shop.svc.cluster.local, namespace: shop}\n"
+      "spec:\n"
+      "  routes:\n"
+      "  - name: reads\n"
+      "    condition: {any: [{pathRegex: '/shop\\.Cart/Get'}, {all: [{method: POST}, {pathRegex: "
+      "'/shop\\.Cart/List'}]}]}\n"
+      "    isRetryable: true\n"
+      "    timeout: 300ms\n";
+  EXPECT_EQ(LinkerdCall(text, "/shop.Cart/Get"), "cart, 3 attempts");
+  EXPECT_EQ(LinkerdCall(text, "/shop.Cart/List"), "cart, 3 attempts");
+  EXPECT_EQ(LinkerdCall(text, "/shop.Cart/Pay"), "cart, 1 attempt");
+  EXPECT_EQ(ImportLinkerd({{"f", text}}).routes.Format(),
+            "routes: 3 exact, 0 narrowed, 0 guarded, 0 refused");
+}
+
+TEST(Linkerd, ConditionsTogetherTakeTheCallsOfAll) {
+  const auto call = [](const std::string& condition, const std::string& method) {
+    return LinkerdCall(
+        Profile(absl::StrCat("routes: [{condition: ", condition, ", isRetryable: true}]")), method);
+  };
+  const char* both = "{all: [{pathRegex: '/a\\.A/.*'}, {pathRegex: '/a\\.A/(Get|Put)'}]}";
+  EXPECT_EQ(call(both, "/a.A/Put"), "cart, 3 attempts");
+  EXPECT_EQ(call(both, "/a.A/Set"), "cart, 1 attempt");
+  EXPECT_EQ(call("{all: [{pathRegex: /a/Get}, {pathRegex: /b/Get}]}", "/a/Get"), "cart, 1 attempt");
+  EXPECT_EQ(call("{all: [{not: {method: GET}}, {pathRegex: /a/Get}]}", "/a/Get"),
+            "cart, 3 attempts");
+  EXPECT_EQ(call("{any: [{method: GET}, {pathRegex: /a/Get}]}", "/a/Get"), "cart, 3 attempts");
+  EXPECT_EQ(call("{pathRegex: /a/Get, not: {pathRegex: /b/Get}}", "/a/Get"), "cart, 1 attempt");
+}
+
+TEST(Linkerd, ConditionsThatGrowWithoutBoundAreAFault) {
+  std::string any, deep = "{method: POST}";
+  for (int i = 0; i < 9; ++i) absl::StrAppend(&any, "{pathRegex: /a/G", i, "},");
+  for (int i = 0; i < 20; ++i) deep = "{all: [" + deep + "]}";
+  const std::string nine = "{any: [" + any + "]}";
+  const std::string routes = "routes: [{condition: ";
+  EXPECT_THAT(FaultsOfLinkerd(Profile(routes + "{all: [" + nine + "," + nine + "]}}]")),
+              HasSubstr("has more than 64 alternatives"));
+  EXPECT_THAT(FaultsOfLinkerd(Profile(routes + deep + "}]")), HasSubstr("is nested too deeply"));
+}
+
+TEST(Linkerd, FailureAccrualEjectsEndpoints) {
+  const std::string yaml = FromLinkerd(
+      KubernetesService("balancer.linkerd.io/failure-accrual: consecutive, "
+                        "balancer.linkerd.io/failure-accrual-consecutive-max-failures: '4', "
+                        "balancer.linkerd.io/failure-accrual-consecutive-min-penalty: 2s, "
+                        "balancer.linkerd.io/failure-accrual-consecutive-jitter-ratio: '0.5'"));
+  EXPECT_THAT(ValuesOf(yaml, "upstreams"),
+              HasSubstr("ejection: {failures: 4, success: 0, base: 2s, max: 1m}\n"));
+  EXPECT_THAT(CommentsOf(yaml), HasSubstr("jitter-ratio: 0.5 has no equivalent."));
+  EXPECT_EQ(CallIn(yaml, "cart.shop:80", "/a.A/Get"), "cart, 1 attempt");
+  EXPECT_THAT(
+      ValuesOf(FromLinkerd(KubernetesService("balancer.linkerd.io/failure-accrual: consecutive")),
+               "upstreams"),
+      HasSubstr("ejection: {failures: 7, success: 0, base: 1s, max: 1m}\n"));
+  EXPECT_THAT(
+      CommentsOf(FromLinkerd(KubernetesService("balancer.linkerd.io/failure-accrual: rate"))),
+      HasSubstr("failure-accrual: \"rate\" has no equivalent."));
+}
+
 TEST(Linkerd, WrongValuesAreFaultsWithTheirPlace) {
   EXPECT_EQ(FaultsOfLinkerd(KubernetesService("retry.linkerd.io/grpc: unavailable+")),
             "f:3:78: metadata.annotations.\"retry.linkerd.io/grpc\": \"unavailable+\" is none of "

@@ -154,6 +154,17 @@ metadata: {name: cart, namespace: shop}
 spec:
   targetRefs: [{group: "", kind: Service, name: cart}]
   validation: {hostname: a.example, caCertificateRefs: [{kind: ConfigMap, name: ca}], subjectAltNames: [{type: Hostname, hostname: a.example}]}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: BackendTrafficPolicy
+metadata: {name: cart, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: GRPCRoute, name: other}]
+  retry: {numRetries: 3, retryOn: {triggers: [unavailable]}, perRetry: {timeout: 1s, backOff: {baseInterval: 1s}}}
+  timeout: {tcp: {connectTimeout: 2s}, http: {requestTimeout: 3s}}
+  rateLimit: {type: Local, local: {rules: [{limit: {requests: 100, unit: Second}}]}}
+  healthCheck: {passive: {consecutive5XxErrors: 5}}
+  circuitBreaker: {maxParallelRequests: 1000}
 )";
 
 constexpr char kLinkerdFile[] = R"(
