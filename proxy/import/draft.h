@@ -140,6 +140,7 @@ struct RouteDraft {
   Place place;  // of the source's route
   Unsaid unsaid;
   bool narrowed = false;  // takes fewer calls than the source's, or leads to fewer destinations
+  bool denied = false;    // left out, since its calls have no route then, as they shall have none
 };
 
 struct TlsDraft {

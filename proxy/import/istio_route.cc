@@ -265,6 +265,22 @@ void ReadHttp(Section http, const VirtualService& parent, Notes& shared,
   AddForHosts(parent, std::move(matches), std::move(route), routes);
 }
 
+// To Istio the calls to these hosts are bytes of a connection, which it does not retry.
+ServiceRoute WithoutHttp(const VirtualService& parent, Notes notes) {
+  ServiceRoute route;
+  route.place = parent.object.place;
+  for (const ServicePort& host : parent.hosts) {
+    for (HostGlob& glob : GlobsOf(host)) route.hosts.push_back(std::move(glob));
+  }
+  route.rules = OnceRules();
+  route.notes = std::move(notes);
+  route.notes.insert(route.notes.begin(),
+                     absl::StrCat("From ", parent.object.Label(),
+                                  ", which has no http routes: calls go where they say themselves, "
+                                  "and are tried once."));
+  return route;
+}
+
 }  // namespace
 
 void KnownPorts::Read(KubeObject& service) {
@@ -302,6 +318,7 @@ std::vector<ServiceRoute> ReadVirtualService(KubeObject& object, const KnownPort
   spec.Ignore({"exportTo"});
   AddNote(spec.Unread(), shared);
   for (Section& http : https) ReadHttp(std::move(http), read, shared, routes);
+  if (https.empty()) routes.push_back(WithoutHttp(read, std::move(shared)));
   return routes;
 }
 

@@ -93,14 +93,16 @@ Fitter::Below Fitter::LookBelow(size_t index) const {
   for (size_t i = index + 1; i < draft_.routes.size() && !below.covered; ++i) {
     const RouteDraft& next = draft_.routes[i];
     const Overlap calls(route, next);
-    if (next.left_out || !calls.some) continue;
+    if ((next.left_out && !next.denied) || !calls.some) continue;
     const bool same = next.upstream == route.upstream && next.source != RouteDraft::kAdded;
     if (!same && next.source != RouteDraft::kAdded && below.other == nullptr) below.other = &next;
-    below.closed = below.closed && next.upstream == kNowhere;
+    below.closed = below.closed && (next.denied || next.upstream == kNowhere);
     below.same = below.same && same;
     below.equal = below.equal && next.policy == route.policy;
     below.as_often = below.as_often && (next.policy == route.policy || TriesOnce(next.policy));
-    below.covered = calls.all;
+    // A denial of some calls, which is not written, leaves the others.
+    const bool some = next.denied && !next.unsaid.conditions.empty();
+    below.covered = calls.all && !some;
   }
   return below;
 }
@@ -140,7 +142,7 @@ void Fitter::DecideOwnAnswer(size_t index) {
   const Below below = LookBelow(index);
   const std::string answers = absl::StrJoin(route.unsaid.answers, ", ");
   if (below.closed) {
-    route.left_out = true;
+    route.left_out = route.denied = true;
     route.upstream.clear();
     const std::vector<std::string>& more = route.unsaid.conditions;
     const std::string of =
@@ -177,7 +179,8 @@ void Fitter::DecideConditional(size_t index) {
   } else {
     Refuse(route, absl::StrCat("the calls of this route cannot be told from others: ", why,
                                ", and the route in line ", below.other->place.line,
-                               " leads some of them elsewhere"));
+                               below.other->unsaid.answers.empty() ? " leads some of them elsewhere"
+                                                                   : " lets none of them through"));
   }
 }
 

@@ -193,6 +193,13 @@ TEST(Istio, AMatchForGatewaysTakesNoCallsOfASidecar) {
   EXPECT_EQ(CallIn(FromIstio(text), "cart.shop:80", "/a.A/Get"), "cart, 3 attempts");
 }
 
+TEST(Istio, AVirtualServiceWithoutHttpRoutesTriesItsCallsOnce) {
+  std::string text = VirtualService("");
+  text.replace(text.find("http: []"), 8, "tls: [{match: [{sniHosts: [cart]}]}]");
+  EXPECT_EQ(CallIn(FromIstio(text), "cart.shop:80", "/a.A/Get"), "anywhere, 1 attempt");
+  EXPECT_THAT(CommentsOf(FromIstio(text)), HasSubstr("Not read in spec: tls."));
+}
+
 // Hosts of which one is public and one in the cluster; the destination has no port.
 TEST(Istio, TwoHostsKeepTheirRetries) {
   const std::string text =
