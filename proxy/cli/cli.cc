@@ -137,7 +137,7 @@ Command AddImport(Command app, ImportOptions& options) {
       "routes, retries and clusters of an Envoy configuration (YAML or JSON), or of parts of one");
   add(ImportFormat::kGatewayApi, "gateway-api",
       "GRPCRoute, HTTPRoute, XBackendTrafficPolicy and BackendTLSPolicy of the Kubernetes Gateway "
-      "API, and Envoy Gateway's BackendTrafficPolicy (YAML or JSON)");
+      "API, Envoy Gateway's BackendTrafficPolicy and kgateway's TrafficPolicy (YAML or JSON)");
   add(ImportFormat::kLinkerd, "linkerd",
       "retries and timeouts of Linkerd's annotations and ServiceProfiles (YAML or JSON)");
   add(ImportFormat::kIstio, "istio", "Istio's VirtualServices and DestinationRules (YAML or JSON)");

@@ -201,11 +201,7 @@ std::string EnvoyImport::UpstreamFor(const std::string& cluster) {
 
 void EnvoyImport::AddVirtualHost(VirtualHostPart& part, std::vector<RouteDraft> routes,
                                  Notes notes) {
-  std::vector<std::string> names;
-  for (const Item& item : part.section.List("domains")) {
-    std::optional<std::string> name = source_.AsText(item);
-    if (name.has_value()) names.push_back(*std::move(name));
-  }
+  std::vector<std::string> names = part.section.Texts("domains");
   if (!part.section.Has("domains")) names.emplace_back("*");
   part.section.Ignore({"name", "@type"});
   AddNote(part.section.Unread(), notes);

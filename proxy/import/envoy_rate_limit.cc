@@ -94,14 +94,16 @@ bool IsEnforced(Section& settings, Notes& notes) {
   return enforced;
 }
 
-RateLimitDraft ReadBucket(Section& bucket, Notes& notes) {
-  const int64_t burst = bucket.Whole("max_tokens").value_or(0);
-  const int64_t tokens = bucket.Whole("tokens_per_fill").value_or(1);
-  const absl::Duration interval = bucket.Duration("fill_interval").value_or(absl::ZeroDuration());
-  if (burst <= 0) bucket.Refuse("max_tokens", "must be given and above 0");
-  if (tokens <= 0) bucket.Refuse("tokens_per_fill", "must be above 0");
+}  // namespace
+
+RateLimitDraft ReadTokenBucket(Section& bucket, const BucketKeys& keys, Notes& notes) {
+  const int64_t burst = bucket.Whole(keys.most).value_or(0);
+  const int64_t tokens = bucket.Whole(keys.tokens).value_or(1);
+  const absl::Duration interval = bucket.Duration(keys.interval).value_or(absl::ZeroDuration());
+  if (burst <= 0) bucket.Refuse(keys.most, "must be given and above 0");
+  if (tokens <= 0) bucket.Refuse(keys.tokens, "must be above 0");
   if (interval <= absl::ZeroDuration()) {
-    bucket.Refuse("fill_interval", "must be given and above 0s");
+    bucket.Refuse(keys.interval, "must be given and above 0s");
   }
   if (burst <= 0 || tokens <= 0 || interval <= absl::ZeroDuration()) return {};
   const double given = static_cast<double>(tokens) / absl::ToDoubleSeconds(interval);
@@ -119,14 +121,13 @@ RateLimitDraft ReadBucket(Section& bucket, Notes& notes) {
       .burst = static_cast<int>(std::clamp<int64_t>(burst, 1, std::min(in_a_year, kLargestBurst)))};
 }
 
-}  // namespace
-
 Field<RateLimitDraft> ReadLocalRateLimit(Section settings) {
   Field<RateLimitDraft> field;
   const std::string name = Names({}).Next(settings.Text("stat_prefix").value_or("local"));
   std::optional<Section> bucket = settings.Map("token_bucket");
   if (bucket.has_value() && IsEnforced(settings, field.notes)) {
-    field.value = ReadBucket(*bucket, field.notes);
+    field.value =
+        ReadTokenBucket(*bucket, {"max_tokens", "tokens_per_fill", "fill_interval"}, field.notes);
     field.value->name = name;
   }
   // The form of the refusal is the same for every limit of Levee.

@@ -10,6 +10,16 @@
 
 namespace levee::importer {
 
+// The keys of a bucket that gets tokens at each interval.
+struct BucketKeys {
+  const char* most;
+  const char* tokens;
+  const char* interval;
+};
+
+// Returns the limit of a bucket, without a name.
+RateLimitDraft ReadTokenBucket(Section& bucket, const BucketKeys& keys, Notes& notes);
+
 // Returns the limit of these settings (LocalRateLimit); only notes if the limit enforces nothing.
 Field<RateLimitDraft> ReadLocalRateLimit(Section settings);
 

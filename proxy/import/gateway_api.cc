@@ -29,6 +29,7 @@ const std::vector<KubeKind>& GatewayKinds() {
       {"gateway.networking.k8s.io", "BackendTLSPolicy"},
       {"gateway.networking.x-k8s.io", "XBackendTrafficPolicy"},
       {"gateway.envoyproxy.io", "BackendTrafficPolicy"},
+      {"gateway.kgateway.dev", "TrafficPolicy"},
   };
   return kinds;
 }
@@ -37,7 +38,8 @@ void AddNotes(ServiceDraft& draft) {
   Notes& notes = draft.draft().notes;
   notes.emplace_back(
       "A GRPCRoute has neither retries nor timeouts; its calls are tried once, or as its "
-      "BackendTrafficPolicy says, or the policy that its annotation levee.dev/policy names.");
+      "BackendTrafficPolicy or TrafficPolicy says, or the policy that its annotation "
+      "levee.dev/policy names.");
   notes.emplace_back(
       "A service is matched by its names with the namespace (cart.shop); callers that leave it out "
       "need an authority of their own.");
@@ -67,7 +69,9 @@ ImportedPolicy ImportGatewayApi(const std::vector<ConfigText>& texts) {
   for (KubeObject& object : objects) {
     if (object.kind == "XBackendTrafficPolicy") ReadXBackendTrafficPolicy(object, draft);
     if (object.kind == "BackendTLSPolicy") ReadBackendTlsPolicy(object, draft);
-    if (object.kind == "BackendTrafficPolicy") traffic.Read(object, draft.draft().notes);
+    if (object.kind == "BackendTrafficPolicy" || object.kind == "TrafficPolicy") {
+      traffic.Read(object, draft.draft().notes);
+    }
   }
   std::vector<ServiceRoute> routes;
   for (KubeObject& object : objects) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "import/attempts.h"
 #include "import/envoy_retry_on.h"
+#include "import/kgateway_traffic.h"
 #include "import/outliers.h"
 
 namespace levee::importer {
@@ -21,15 +22,6 @@ constexpr char kDefaultTriggers[] =
 constexpr absl::Duration kGatewayBaseInterval = absl::Milliseconds(25);
 constexpr int kMostOverInterval = 10;
 
-std::vector<std::string> TextsOfList(Section& section, const char* key) {
-  std::vector<std::string> texts;
-  for (const Item& item : section.List(key)) {
-    std::optional<std::string> text = section.source().AsText(item);
-    if (text.has_value()) texts.push_back(*std::move(text));
-  }
-  return texts;
-}
-
 void ReadTriggers(Section& retry, RetryDraft& draft) {
   std::optional<Section> on = retry.Map("retryOn");
   if (!on.has_value()) {
@@ -37,9 +29,9 @@ void ReadTriggers(Section& retry, RetryDraft& draft) {
     draft.codes.notes.emplace_back("Envoy Gateway's default for a policy without retryOn.");
     return;
   }
-  std::vector<std::string> triggers = TextsOfList(*on, "triggers");
+  std::vector<std::string> triggers = on->Texts("triggers");
   std::vector<std::string> statuses;
-  for (const std::string& status : TextsOfList(*on, "httpStatusCodes")) {
+  for (const std::string& status : on->Texts("httpStatusCodes")) {
     if (status.size() == 3 && (status[0] == '4' || status[0] == '5')) {
       statuses.push_back(status);
     } else {
@@ -203,9 +195,13 @@ void SetRetries(const RetryDraft& policy, RetryDraft& route, bool own) {
     route.notes.emplace_back("The route's own retry has fewer attempts than its policy's.");
     return;
   }
-  const Field<absl::Duration> attempt = route.attempt_timeout;
+  const RetryDraft before = std::move(route);
   route = policy;
-  if (!route.attempt_timeout.value.has_value()) route.attempt_timeout = attempt;
+  if (!route.attempt_timeout.value.has_value()) route.attempt_timeout = before.attempt_timeout;
+  route.notes.insert(route.notes.end(), before.notes.begin(), before.notes.end());
+  if (own) {
+    route.notes.emplace_back("The policy has fewer attempts than the route's own retry.");
+  }
 }
 
 template <typename T>
@@ -233,7 +229,9 @@ void TrafficPolicies::Read(KubeObject& object, Notes& notes) {
     AddNote(target.Unread(), notes);
     read.push_back(std::move(attached));
   }
-  const TrafficRules rules = ReadRules(spec, object.Label());
+  const TrafficRules rules = object.kind == "TrafficPolicy"
+                                 ? ReadKgatewayRules(spec, object.Label())
+                                 : ReadRules(spec, object.Label());
   for (Attached& attached : read) {
     attached.rules = rules;
     attached_.push_back(std::move(attached));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads Envoy Gateway's BackendTrafficPolicy: retries, timeouts, limits and health of the routes to
-// which it is attached.
+// Reads policies of gateways, which are attached to routes: Envoy Gateway's BackendTrafficPolicy,
+// and kgateway's TrafficPolicy.
 #pragma once
 
 #include <optional>

@@ -40,7 +40,8 @@ ImportedPolicy ImportGrpcServiceConfig(const std::vector<ConfigText>& texts);
 ImportedPolicy ImportEnvoy(const std::vector<ConfigText>& texts);
 
 // Imports routes and policies of the Kubernetes Gateway API: GRPCRoute, HTTPRoute,
-// XBackendTrafficPolicy and BackendTLSPolicy, and Envoy Gateway's BackendTrafficPolicy. Each text has one document or several, lists
+// XBackendTrafficPolicy and BackendTLSPolicy, Envoy Gateway's BackendTrafficPolicy and kgateway's
+// TrafficPolicy. Each text has one document or several, lists
 // included.
 ImportedPolicy ImportGatewayApi(const std::vector<ConfigText>& texts);
 

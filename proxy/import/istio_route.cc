@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -29,15 +28,6 @@ struct VirtualService {
   std::vector<ServicePort> hosts = {};
   std::vector<std::string> gateways = {};
 };
-
-std::vector<std::string> TextsOf(Section& section, std::string_view key) {
-  std::vector<std::string> texts;
-  for (const Item& item : section.List(key)) {
-    std::optional<std::string> text = section.source().AsText(item);
-    if (text.has_value()) texts.push_back(*std::move(text));
-  }
-  return texts;
-}
 
 // A match of one text: exactly, by its beginning, or by a regular expression.
 void ReadUri(Section uri, MethodMatch& match) {
@@ -78,7 +68,7 @@ void ReadHeaderMap(Section& section, MethodMatch& match) {
 
 // A match may be for the calls of some gateways; those of a sidecar come from "mesh".
 void ReadGateways(Section& section, const std::vector<std::string>& gateways, MethodMatch& match) {
-  const std::vector<std::string> own = TextsOf(section, "gateways");
+  const std::vector<std::string> own = section.Texts("gateways");
   const auto has = [](const std::vector<std::string>& all, const std::string& one) {
     return std::find(all.begin(), all.end(), one) != all.end();
   };
@@ -312,7 +302,7 @@ std::vector<ServiceRoute> ReadVirtualService(KubeObject& object, const KnownPort
     notes.push_back(absl::StrCat("Left out: ", object.Label(), ", which has no hosts."));
     return routes;
   }
-  read.gateways = TextsOf(spec, "gateways");
+  read.gateways = spec.Texts("gateways");
   std::vector<Section> https = spec.Maps("http");
   Notes shared;
   spec.Ignore({"exportTo"});

@@ -164,6 +164,15 @@ std::vector<Section> Section::Maps(std::string_view key) {
   return sections;
 }
 
+std::vector<std::string> Section::Texts(std::string_view key) {
+  std::vector<std::string> texts;
+  for (const Item& item : List(key)) {
+    std::optional<std::string> text = source_->AsText(item);
+    if (text.has_value()) texts.push_back(*std::move(text));
+  }
+  return texts;
+}
+
 void Section::Refuse(std::string_view key, std::string text) const {
   if (wrong_.contains(key)) return;
   const Entry* entry = Find(key);

@@ -64,6 +64,7 @@ class Section {
   std::optional<Section> Map(std::string_view key);
   std::vector<Item> List(std::string_view key);
   std::vector<Section> Maps(std::string_view key);  // a list of mappings
+  std::vector<std::string> Texts(std::string_view key);
 
   // Reports a fault of the value of `key`, or of its absence, unless the value's wrong type was
   // reported.

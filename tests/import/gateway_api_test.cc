@@ -376,7 +376,7 @@ TEST(GatewayApi, WrongValuesAreFaultsWithTheirPlace) {
       {"{apiVersion: v1}", "f:1:1: kind: must be given: this is no object of Kubernetes"},
       {"{apiVersion: v1, kind: Pod}",
        "f: has nothing to import; wanted: GRPCRoute, HTTPRoute, BackendTLSPolicy, "
-       "XBackendTrafficPolicy, BackendTrafficPolicy"},
+       "XBackendTrafficPolicy, BackendTrafficPolicy, TrafficPolicy"},
   };
   for (const auto& [text, fault] : cases) EXPECT_EQ(FaultsOfGateway(text), fault);
   for (const std::string& text :

@@ -148,5 +148,39 @@ TEST(BackendTrafficPolicy, ThatNoRouteHasIsAComment) {
                 "no route here is attached to it."));
 }
 
+// kgateway's.
+std::string KgatewayFor(const std::string& target, const std::string& spec) {
+  return absl::StrCat(
+      "---\napiVersion: gateway.kgateway.dev/v1alpha1\nkind: TrafficPolicy\n"
+      "metadata: {name: t, namespace: shop}\nspec: {targetRefs: [{group: g, ",
+      target, "}], ", spec, "}\n");
+}
+
+TEST(TrafficPolicy, GivesARuleItsRetries) {
+  const std::string yaml = FromEnvoyGateway(
+      RouteWithRules() +
+      KgatewayFor(
+          "kind: GRPCRoute, name: cart, sectionName: special",
+          "retry: {attempts: 3, perTryTimeout: 5s, backoffBaseInterval: 1s, retryOn: [5xx, "
+          "unavailable], statusCodes: [429]}, timeouts: {request: 20s, streamIdle: 5m}, "
+          "rateLimit: {local: {tokenBucket: {maxTokens: 10, tokensPerFill: 5, fillInterval: "
+          "1s}}}, rbac: {}"));
+  EXPECT_EQ(CallIn(yaml, "cart.example", "/a.A/Get"), "cart, 4 attempts");
+  EXPECT_EQ(CallIn(yaml, "cart.example", "/b.B/Get"), "cart, 1 attempt");
+  EXPECT_THAT(ValuesOf(yaml, "policies"),
+              HasSubstr("    timeout: 20s\n"
+                        "    retry:\n"
+                        "      max_attempts: 4\n"
+                        "      codes: [UNAVAILABLE]\n"
+                        "      failures: [refused, connect, reset, timeout]\n"
+                        "      http: [5xx, 429]\n"
+                        "      attempt_timeout: 5s\n"
+                        "      backoff: {initial: 1s, multiplier: 2, max: 10s, jitter: full}\n"
+                        "      commit: headers\n"
+                        "    rate_limit: [{name: gateway, rate: 5/s, burst: 10}]\n"));
+  EXPECT_THAT(CommentsOf(yaml), HasSubstr("Not read in spec.timeouts: streamIdle."));
+  EXPECT_THAT(CommentsOf(yaml), HasSubstr("Not read in spec: rbac."));
+}
+
 }  // namespace
 }  // namespace levee

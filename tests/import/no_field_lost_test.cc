@@ -165,6 +165,15 @@ spec:
   rateLimit: {type: Local, local: {rules: [{limit: {requests: 100, unit: Second}}]}}
   healthCheck: {passive: {consecutive5XxErrors: 5}}
   circuitBreaker: {maxParallelRequests: 1000}
+---
+apiVersion: gateway.kgateway.dev/v1alpha1
+kind: TrafficPolicy
+metadata: {name: cart, namespace: shop}
+spec:
+  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: cart}]
+  retry: {attempts: 0}
+  timeouts: {request: 1s}
+  rateLimit: {local: {tokenBucket: {maxTokens: 1, fillInterval: 1s}}}
 )";
 
 constexpr char kLinkerdFile[] = R"(
