@@ -112,9 +112,12 @@ std::string RateOf(int64_t requests, const std::string& unit) {
 // A rule that selects no clients is for all calls of a sidecar.
 void ReadLocalRule(Section rule, Field<std::vector<RateLimitDraft>>& field) {
   std::optional<Section> limit = rule.Map("limit");
+  constexpr int64_t kMostRequests = 1'000'000'000;  // the most that a policy takes
   const int64_t requests = limit.has_value() ? limit->Whole("requests").value_or(0) : 0;
   const std::string unit = limit.has_value() ? limit->Text("unit").value_or("") : "";
-  if (requests <= 0 && limit.has_value()) limit->Refuse("requests", "must be given and above 0");
+  if ((requests <= 0 || requests > kMostRequests) && limit.has_value()) {
+    limit->Refuse("requests", "must be given, above 0 and at most 1000000000");
+  }
   const std::string rate = RateOf(requests, unit);
   const bool all = rule.List("clientSelectors").empty();
   if (limit.has_value()) AddNote(limit->Unread(), field.notes);
@@ -130,7 +133,7 @@ void ReadLocalRule(Section rule, Field<std::vector<RateLimitDraft>>& field) {
   RateLimitDraft draft;
   draft.name = absl::StrCat("gateway-", field.value->size() + 1);
   draft.rate = rate;
-  draft.burst = static_cast<int>(std::min<int64_t>(requests, 1'000'000'000));
+  draft.burst = static_cast<int>(std::min(requests, kMostRequests));
   field.value->push_back(std::move(draft));
 }
 

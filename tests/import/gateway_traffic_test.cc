@@ -134,6 +134,13 @@ TEST(BackendTrafficPolicy, LimitsTheRateOfAllClients) {
     EXPECT_THAT(limits(rule), Not(HasSubstr("rate_limit: ["))) << rule;
     EXPECT_THAT(CommentsOf(limits(rule)), HasSubstr("is left out, since this has no equivalent: "));
   }
+  EXPECT_THAT(FormatFaults(ImportGatewayApi({{"f", RouteWithRules() +
+                                                       TrafficFor(kOfRoute,
+                                                                  "rateLimit: {local: {rules: "
+                                                                  "[{limit: {requests: 9999999999, "
+                                                                  "unit: Second}}]}}")}})
+                               .faults),
+              HasSubstr("requests: must be given, above 0 and at most 1000000000"));
   EXPECT_THAT(CommentsOf(FromEnvoyGateway(
                   RouteWithRules() +
                   TrafficFor(kOfRoute, "rateLimit: {type: Global, global: {rules: []}}"))),
