@@ -20,14 +20,18 @@ namespace {
 
 enum class Fit { kExact, kNarrowed, kGuarded, kRefused };  // from the best to the worst
 
-// The calls that two routes of the list have in common.
+// The globs of a route's calls, the authority in lower case.
+struct RouteCalls {
+  std::string authority;
+  std::string method;
+};
+
+// The calls that two routes of the list have in common: their authorities and their methods.
 struct Overlap {
-  Overlap(const RouteDraft& above, const RouteDraft& below) {
-    const std::string upper = absl::AsciiStrToLower(above.authority);
-    const std::string lower = absl::AsciiStrToLower(below.authority);
-    some = MayMeet(upper, lower) && MayMeet(above.method, below.method);
-    all = GlobMatch(lower, upper) && GlobMatch(below.method, above.method);
-  }
+  Overlap(const RouteCalls& above, const RouteCalls& below)
+      : some(MayMeet(above.method, below.method) && MayMeet(above.authority, below.authority)),
+        all(some && GlobMatch(below.authority, above.authority) &&
+            GlobMatch(below.method, above.method)) {}
 
   bool some;  // there may be one
   bool all;   // those of the route above
@@ -37,6 +41,9 @@ class Fitter {
  public:
   Fitter(Source& source, Draft& draft) : source_(source), draft_(draft) {
     for (const PolicyDraft& policy : draft.policies) rules_[policy.name] = &policy.rules;
+    for (const RouteDraft& route : draft.routes) {
+      calls_.push_back({absl::AsciiStrToLower(route.authority), route.method});
+    }
   }
 
   void Run();
@@ -70,6 +77,7 @@ class Fitter {
   Source& source_;
   Draft& draft_;
   std::map<std::string, const PolicyRules*> rules_;
+  std::vector<RouteCalls> calls_;                 // of the routes
   std::map<int, Fit> fits_;                       // by source
   std::map<int, std::vector<std::string>> told_;  // by source
   std::map<int, std::set<std::string>> refused_;  // by source, so that each is one fault
@@ -92,8 +100,9 @@ Fitter::Below Fitter::LookBelow(size_t index) const {
   Below below;
   for (size_t i = index + 1; i < draft_.routes.size() && !below.covered; ++i) {
     const RouteDraft& next = draft_.routes[i];
-    const Overlap calls(route, next);
-    if ((next.left_out && !next.denied) || !calls.some) continue;
+    if (next.left_out && !next.denied) continue;
+    const Overlap calls(calls_[index], calls_[i]);
+    if (!calls.some) continue;
     const bool same = next.upstream == route.upstream && next.source != RouteDraft::kAdded;
     if (!same && next.source != RouteDraft::kAdded && below.other == nullptr) below.other = &next;
     below.closed = below.closed && (next.denied || next.upstream == kNowhere);

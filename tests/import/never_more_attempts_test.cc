@@ -134,7 +134,7 @@ std::string Wrong(const SourceRoute* route, const Fate& fate) {
 
 TEST(Import, NeverTriesACallMoreOftenThanItsSource) {
   int imported = 0, retried = 0;
-  for (uint32_t seed = 1; seed <= 1000; ++seed) {
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
     Draw draw(seed);
     const std::vector<SourceHost> hosts = DrawHosts(draw);
     if (hosts.empty()) continue;
@@ -159,8 +159,8 @@ TEST(Import, NeverTriesACallMoreOftenThanItsSource) {
     }
   }
   // Neither refuses everything nor tries everything once.
-  EXPECT_GT(imported, 500);
-  EXPECT_GT(retried, 1000);
+  EXPECT_GT(imported, 150);
+  EXPECT_GT(retried, 300);
 }
 
 }  // namespace
