@@ -15,21 +15,21 @@ namespace levee::importer {
 namespace {
 
 // Below the rank of any method.
-constexpr std::pair<int, int> kInOrder = {std::numeric_limits<int>::min(), 0};
+constexpr MethodRank kInOrder = {std::numeric_limits<int>::min(), 0, 0};
 
 // Above the rank of any method.
-constexpr std::pair<int, int> kLast = {std::numeric_limits<int>::max(), 0};
+constexpr MethodRank kLast = {std::numeric_limits<int>::max(), 0, 0};
 
 constexpr size_t kMaxRoutes = 10'000;
 
-// Returns how exact a method's glob is: the literal characters of service and method, negative.
-std::pair<int, int> RankMethod(const std::string& glob) {
+MethodRank RankMethod(const std::string& glob, const std::vector<std::string>& conditions) {
+  const int more = -static_cast<int>(conditions.size());
   const size_t slash = glob.rfind('/');
-  if (slash == std::string::npos || slash == 0) return {0, 0};
+  if (slash == std::string::npos || slash == 0) return {0, 0, more};
   const std::string service = glob.substr(1, slash - 1);
   const std::string method = glob.substr(slash + 1);
   return {service == "*" ? 0 : -static_cast<int>(service.size()),
-          method == "*" ? 0 : -static_cast<int>(method.size())};
+          method == "*" ? 0 : -static_cast<int>(method.size()), more};
 }
 
 // A namespace that is a number makes no name of DNS if it comes last.
@@ -139,8 +139,8 @@ void ServiceDraft::Add(ServiceRoute route) {
     for (const HostGlob& host : route.hosts) {
       made.authority = host.authority;
       if (!route.annotated.empty()) annotated_.emplace_back(routes_.size(), route.annotated);
-      routes_.push_back(
-          {RankDomain(host.host), route.in_order ? kInOrder : RankMethod(made.method), made});
+      routes_.push_back({RankDomain(host.host),
+                         route.in_order ? kInOrder : RankMethod(made.method, conditions), made});
       made.notes.clear();  // Once is enough for all hosts.
     }
   }

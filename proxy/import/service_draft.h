@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -62,6 +63,10 @@ struct ServiceRoute {
   bool in_order = false;  // Comes before others of its host, as it was added.
 };
 
+// How exact a route is: the negative lengths of service and method, and the negative number of
+// further conditions. The smaller rank comes first.
+using MethodRank = std::tuple<int, int, int>;
+
 // The order of routes: by host as Envoy chooses, then those that are in order, then the most exact
 // method first, then as added.
 class ServiceDraft {
@@ -94,7 +99,7 @@ class ServiceDraft {
  private:
   struct Ranked {
     DomainRank domain;
-    std::pair<int, int> method;  // negative lengths of service and method
+    MethodRank method;
     RouteDraft route;
   };
 

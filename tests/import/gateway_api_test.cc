@@ -142,6 +142,21 @@ TEST(GatewayApi, ARouteForSomeOfTheCallsThatItNamesTriesThemOnce) {
   }
 }
 
+TEST(GatewayApi, ARuleWithHeadersComesBeforeOneWithoutWhereverItStands) {
+  const std::string text = GatewayRoute(
+      "HTTPRoute",
+      "hostnames: [cart.example], rules: [{backendRefs: [{name: cart, port: 80}], retry: "
+      "{attempts: "
+      "3}}, {matches: [{headers: [{name: x, value: y}]}], backendRefs: [{name: cart, port: 80}]}]");
+  EXPECT_EQ(GatewayCall(text, "/a.A/Get"), "cart, 1 attempt");
+  const std::string other = GatewayRoute(
+      "HTTPRoute",
+      "hostnames: [cart.example], rules: [{backendRefs: [{name: cart, port: 80}]}, {matches: "
+      "[{headers: [{name: x, value: y}]}], backendRefs: [{name: canary, port: 80}]}]");
+  EXPECT_THAT(FaultsOfGateway(other),
+              HasSubstr("spec.rules[1]: the calls of this route cannot be"));
+}
+
 TEST(GatewayApi, ARegularExpressionOfNamesIsTheirMethods) {
   const std::string grpc = Grpc(
       "matches: [{method: {type: RegularExpression, service: 'shop\\.(Cart|Basket)', method: "
