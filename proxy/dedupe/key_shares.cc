@@ -93,8 +93,9 @@ void KeyShares::Set(KeyStake& stake, size_t bytes, bool held) {
   Change(share, bytes - stake.bytes, (held ? bytes : 0) - (stake.held ? stake.bytes : 0));
   stake.bytes = bytes;
   stake.held = held;
-  if (bytes > 0 || share.bytes > OwnBytes(share)) return;
+  if (bytes > 0) return;
   stake.share = nullptr;
+  if (share.bytes > OwnBytes(share)) return;
   KeySender& sender = *share.sender;
   Change(share, -OwnBytes(share), -OwnBytes(share));
   RemoveFrom(sender.shares, share);

@@ -133,7 +133,7 @@ TEST_F(OwnerShares, WhoFillsTheTableLosesHisOwnOldestFirst) {
   const KeyOwner greedy{2, 2};
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(Run(greedy, absl::StrCat("greedy ", i), answer));
   EXPECT_EQ(Known(50), 50);
-  EXPECT_FALSE(IsKnown(greedy, "greedy 900")) << "and this run of it is not ended";
+  EXPECT_FALSE(IsKnown(greedy, "greedy 500")) << "and this run of it is not ended";
 }
 
 TEST_F(OwnerShares, WhoTakesMoreThanHisShareGivesItBackToOthers) {

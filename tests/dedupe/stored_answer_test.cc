@@ -76,7 +76,7 @@ TEST(StoredAnswer, OfAStatusTakesOneSmallBlock) {
   const StoredAnswerPtr answer = StoredAnswer::OfStatus(StatusCode::kAborted);
   EXPECT_FALSE(answer->whole());
   EXPECT_EQ(answer->code(), StatusCode::kAborted);
-  EXPECT_EQ(answer->bytes(), BlockBytes(64));
+  EXPECT_LE(answer->bytes(), BlockBytes(64));
   ASSERT_NE(StoredAnswer::Read(answer->text()), nullptr);
   EXPECT_FALSE(StoredAnswer::Read(answer->text())->whole());
 }
