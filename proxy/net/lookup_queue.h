@@ -15,13 +15,15 @@ using Asker = uint64_t;
 inline constexpr Asker kKnownName = 0;
 
 // Bounds the look-ups that run at a time, and orders those that wait: known names first, then one
-// for each caller's connection in turn. So whoever asks for names that no server answers for keeps
-// others from neither known names nor new ones. A value without clock; one thread.
+// for each caller's connection in turn, and last those that no call waits for any more. So whoever
+// asks for names that no server answers for keeps others from neither known names nor new ones,
+// also if he closes each connection at once. A value without clock; one thread.
 class LookupQueue {
  public:
   static constexpr int kMaxRunning = 64;
   static constexpr int kMaxOfNewNames = 48;
   static constexpr int kMaxOfOneCaller = 16;
+  static constexpr int kMaxUnwanted = 8;
 
   // A look-up that waits or runs. It must be ended, or not be waiting, when it is destroyed.
   class Member : public ListLink<Member> {
@@ -32,10 +34,15 @@ class LookupQueue {
     friend class LookupQueue;
     const Asker asker_;
     bool running_ = false;
+    bool wanted_ = true;
   };
 
   // `member` waits.
   void Add(Member& member);
+
+  // Whether a call waits for `member`, as at first. Says nothing of known names. It goes on if it
+  // runs.
+  void SetWanted(Member& member, bool wanted);
 
   // Returns the next one to run, which runs from now on; nullptr if none may.
   Member* Next();
@@ -49,13 +56,19 @@ class LookupQueue {
     int running = 0;
   };
 
-  bool MayRun(const Turn& turn, Asker asker) const;
-  Member* Start(Turn& turn);
+  using Turns = std::map<Asker, Turn>;
 
-  std::map<Asker, Turn> turns_;  // of those that have a member
-  Asker last_ = kKnownName;      // whose turn it was
+  bool MayRun(const Turn& turn, Asker asker) const;
+  bool MayRunNew() const { return running_new_ < kMaxOfNewNames; }
+  Member* Start(Member& member);
+  void EraseUnused(Turns::iterator turn);
+
+  Turns turns_;                     // of those that have a member that is wanted or runs
+  IntrusiveList<Member> unwanted_;  // that wait
+  Asker last_ = kKnownName;         // whose turn it was
   int running_ = 0;
   int running_new_ = 0;
+  int running_unwanted_ = 0;
 };
 
 }  // namespace levee::net

@@ -67,6 +67,9 @@ class Resolver::Query final : private Timer, private LookupQueue::Member {
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
+  // Whether somebody waits for the answer, as at first. If not, others have their turns before.
+  void SetWanted(bool wanted) { resolver_.queue_.SetWanted(*this, wanted); }
+
  private:
   friend class Resolver;
   struct Socket;

@@ -30,6 +30,18 @@ Pool::Pool(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy, R
 
 Pool::~Pool() = default;
 
+void StreamUser::Withdraw() {
+  if (!linked()) return;
+  Unlink();
+  LeavePlace();
+  waits_in->OnWithdrawn();
+}
+
+void Pool::OnWithdrawn() {
+  if (--queued_ > 0) return;
+  for (const auto& name : names_) name->Release();
+}
+
 void Pool::Open(StreamUser& user, std::span<const int64_t> avoid,
                 std::span<const int64_t> forbidden) {
   if (!started_ || on_demand_) Connect();
@@ -37,7 +49,7 @@ void Pool::Open(StreamUser& user, std::span<const int64_t> avoid,
   user.forbidden.assign(forbidden.begin(), forbidden.end());
   if (waiting_.empty() && !BlocksUsedUp() && TryOpen(user, avoid, forbidden)) return;
   user.avoid.assign(avoid.begin(), avoid.end());
-  user.queue_size = &queued_;
+  user.waits_in = this;
   if (++queued_ > kMaxWaiting) {
     turned_away_.PushBack(user);
   } else {

@@ -29,6 +29,8 @@
 
 namespace levee {
 
+class Pool;
+
 // An object that wants a stream. It waits in at most one pool.
 class StreamUser : public h2::StreamHandler, public ListLink<StreamUser> {
  public:
@@ -42,12 +44,7 @@ class StreamUser : public h2::StreamHandler, public ListLink<StreamUser> {
   virtual void OnOpenFailed(const std::string& reason, bool to_self) = 0;
 
   // Stops waiting, if it waits.
-  void Withdraw() {
-    if (!linked()) return;
-    Unlink();
-    --*queue_size;
-    LeavePlace();
-  }
+  void Withdraw();
 
   // Gives back the place among the calls that wait although nothing can be reached, if it has one.
   void LeavePlace() {
@@ -60,11 +57,10 @@ class StreamUser : public h2::StreamHandler, public ListLink<StreamUser> {
   // The facts that matter for the choice of its endpoint; set before it asks.
   NextCall call;
 
-  // Kept by the pool: `avoid` and its count of those that wait while the user waits, `forbidden`
-  // until it asks again.
+  // Kept by the pool: `avoid` and `waits_in` while the user waits, `forbidden` until it asks again.
   absl::InlinedVector<int64_t, 2> avoid;
   absl::InlinedVector<int64_t, 2> forbidden;
-  size_t* queue_size = nullptr;
+  Pool* waits_in = nullptr;
   WaitingPlaces* place = nullptr;  // while it waits so
   Instant held_since;              // with `place`
 
@@ -120,6 +116,9 @@ class Pool final : private TurnTask, private Timer {
 
   // The endpoint asks callers to stay away for `wait`.
   void OnWaitAskedFor(int64_t endpoint, absl::Duration wait) { set_.Yield(endpoint, wait, now()); }
+
+  // A user that waited has withdrawn.
+  void OnWithdrawn();
 
   // Whether an attempt could go to an endpoint other than `endpoint` and the forbidden ones.
   bool HasOther(int64_t endpoint, std::span<const int64_t> forbidden) const;

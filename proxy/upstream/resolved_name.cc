@@ -92,9 +92,14 @@ void ResolvedName::SetState(State state) {
 
 void ResolvedName::Use() {
   used_ = true;
+  if (query_ != nullptr) query_->SetWanted(true);
   if (!std::exchange(stale_, false)) return;
   if (state_ != State::kKnown) SetState(State::kAwaited);
   Ask();
+}
+
+void ResolvedName::Release() {
+  if (query_ != nullptr) query_->SetWanted(false);
 }
 
 void ResolvedName::AskSoon() {

@@ -54,6 +54,9 @@ class ResolvedName final : private Timer {
   // A call wants the addresses.
   void Use();
 
+  // No call waits for them any more.
+  void Release();
+
   // An endpoint of the name was lost, so its address may have changed. Looks the name up soon, but
   // at least kMinTtl after the last look-up.
   void AskSoon();

@@ -70,6 +70,37 @@ TEST_F(LookupQueueTest, CallersTakeTurns) {
   EXPECT_EQ(turns, 101 - LookupQueue::kMaxOfNewNames);
 }
 
+TEST_F(LookupQueueTest, OnesThatNoCallWaitsForRunLast) {
+  for (Asker asker = 1; asker <= 1000; ++asker) Add(asker, 1);
+  const auto running = Start();
+  for (Member& member : members) queue.SetWanted(member, false);
+  Add(/*asker=*/1001, 1);
+  queue.End(*running[0]);
+  EXPECT_EQ(Start(), std::vector<Member*>{&members.back()});
+  for (size_t i = 1; i < running.size(); ++i) queue.End(*running[i]);
+  EXPECT_EQ(Start().size(), size_t{LookupQueue::kMaxUnwanted});
+  Add(/*asker=*/1002, 1);
+  EXPECT_EQ(Start(), std::vector<Member*>{&members.back()}) << "there is room for it at once";
+}
+
+TEST_F(LookupQueueTest, OneThatACallWaitsForAgainHasItsTurn) {
+  for (Asker asker = 1; asker <= 100; ++asker) Add(asker, 1);
+  const auto running = Start();
+  for (Member& member : members) queue.SetWanted(member, false);
+  queue.SetWanted(members.back(), true);
+  queue.End(*running[0]);
+  EXPECT_EQ(Start(), std::vector<Member*>{&members.back()});
+}
+
+TEST_F(LookupQueueTest, OneThatIsGivenUpWhileNoCallWaitsForItHasNoTurn) {
+  Add(/*asker=*/1, LookupQueue::kMaxOfOneCaller + 2);
+  const auto first = Start();
+  for (Member& member : members) queue.SetWanted(member, false);
+  for (Member* each : first) queue.End(*each);
+  queue.End(members[first.size()]);
+  EXPECT_EQ(Start(), std::vector<Member*>{&members.back()});
+}
+
 TEST_F(LookupQueueTest, OneThatIsGivenUpWhileItWaitsHasNoTurn) {
   Add(/*asker=*/1, LookupQueue::kMaxOfOneCaller + 2);
   const auto first = Start();
