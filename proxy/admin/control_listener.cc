@@ -11,6 +11,12 @@
 #include "net/address.h"
 
 namespace levee {
+namespace {
+
+// Requests are small, and an answer that nobody takes shall wait where it is counted.
+constexpr int kBufferBytes = 32 << 10;
+
+}  // namespace
 
 absl::Status AddressFault(const ListenAddress& address, std::string_view field,
                           std::string_view why) {
@@ -25,8 +31,8 @@ absl::StatusOr<std::unique_ptr<net::Listener>> OpenControlListener(
   if (!wanted.has_value()) {
     return AddressFault(address, field, "cannot listen on " + address.host + ": not an IP address");
   }
-  auto listener =
-      net::Listener::Open(loop, wheel, *wanted, std::move(accepted), {.for_callers = false});
+  auto listener = net::Listener::Open(loop, wheel, *wanted, std::move(accepted),
+                                      {.for_callers = false, .buffer_bytes = kBufferBytes});
   if (listener.ok()) return listener;
   std::string why(listener.status().message());
   if (absl::StrContains(why, "in use")) why += "; choose another port or free this one";

@@ -8,9 +8,13 @@
 #include <thread>
 #include <utility>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "admin/control_listener.h"
 #include "admin_grpc/admin_service.h"
+#include "admin_grpc/call_count.h"
+#include "admin_grpc/gate.h"
 #include "admin_grpc/upstream_health.h"
 #include "grpc/health/v1/health.pb.h"
 #include "grpcpp/ext/channelz_service_plugin.h"
@@ -20,14 +24,12 @@
 #include "grpcpp/resource_quota.h"
 #include "grpcpp/server_posix.h"
 #include "net/event_loop.h"
-#include "net/few_connections.h"
 #include "net/listener.h"
 
 namespace levee {
 namespace {
 
 constexpr int kMaxMessageBytes = 64 << 10;  // of one request
-constexpr int kMaxStreams = 32;             // of one connection
 constexpr size_t kMaxMemoryBytes = 32 << 20;
 // Reflection and channelz hold a thread per call.
 constexpr int kMaxThreads = 8;
@@ -58,13 +60,15 @@ void SetBounds(grpc::ServerBuilder& builder) {
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MIN_POLLERS, 1);
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS, 1);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
+                             static_cast<int>(CallCount::kMostOpen));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
 }
 
 }  // namespace
 
-// Accepts connections itself, in a thread of its own, since the library would take any number.
+// Accepts connections itself, in a thread of its own, which passes their bytes on: the library
+// would take any number.
 class GrpcAdminServer::Serving final : private net::TurnHandler {
  public:
   Serving(const AdminSources& sources, StateKeeper& keeper)
@@ -76,7 +80,7 @@ class GrpcAdminServer::Serving final : private net::TurnHandler {
   absl::Status Listen(const ListenAddress& address) {
     auto listener =
         OpenControlListener(loop_, wheel_, address, kField,
-                            [this](net::ByteStream stream) { OnAccepted(std::move(stream)); });
+                            [this](net::ByteStream stream) { gate_.Add(std::move(stream)); });
     if (!listener.ok()) return listener.status();
     listener_ = *std::move(listener);
     address_ = listener_->address();
@@ -98,15 +102,19 @@ class GrpcAdminServer::Serving final : private net::TurnHandler {
   }
 
   void Stop() {
-    if (thread_.joinable()) {
-      loop_.Stop();
-      thread_.join();
-    }
-    listener_.reset();
+    InLoop([this] {
+      listener_.reset();
+      gate_.Close();
+    });
     service_.Stop();
     if (server_ == nullptr) return;
     server_->Shutdown(
         gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(kShutdownMs, GPR_TIMESPAN)));
+    InLoop([this] {
+      gate_.PassAnswers();
+      loop_.Stop();
+    });
+    if (thread_.joinable()) thread_.join();
   }
 
   const net::Address& address() const { return address_; }
@@ -117,9 +125,15 @@ class GrpcAdminServer::Serving final : private net::TurnHandler {
     return wheel_.NextWakeup();
   }
 
-  void OnAccepted(net::ByteStream stream) {
-    const int served = connections_.Add(std::move(stream));
-    if (served >= 0) grpc::AddInsecureChannelFromFd(server_.get(), served);
+  // Runs `task` in the thread, and waits for it; does nothing if there is none.
+  void InLoop(absl::AnyInvocable<void()> task) {
+    if (!thread_.joinable()) return;
+    absl::Notification done;
+    loop_.Post([&] {
+      task();
+      done.Notify();
+    });
+    done.WaitForNotification();
   }
 
   void LookAtHealth() {
@@ -147,7 +161,8 @@ class GrpcAdminServer::Serving final : private net::TurnHandler {
   std::unique_ptr<grpc::Server> server_;
   net::EventLoop loop_;
   TimerWheel wheel_{loop_.now()};
-  net::FewConnections connections_{kMaxConnections};
+  Gate gate_{loop_, wheel_,
+             [this](int descriptor) { grpc::AddInsecureChannelFromFd(server_.get(), descriptor); }};
   std::unique_ptr<net::Listener> listener_;
   std::thread thread_;
 };

@@ -2,7 +2,6 @@
 // The admin gRPC port: health, reflection, channelz and levee.admin.v1.Admin.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -20,14 +19,12 @@ namespace levee {
 //   levee.admin.v1.Admin
 //   grpc.channelz.v1.Channelz and server reflection
 //
-// It holds few connections, as the HTTP ports do: the oldest makes room for a new one.
+// It holds few connections and calls: others make room for new ones, see Gate.
 //
 // Nothing of gRPC runs before the first server starts. The functions below belong to the thread
 // that started the server.
 class GrpcAdminServer {
  public:
-  static constexpr size_t kMaxConnections = 64;
-
   // Binds and serves. `sources` and `keeper` must outlive the server; `keeper` must have been
   // started, as its seconds drive the health and WatchState. The error says which address failed,
   // why, and which field of the configuration to change.

@@ -4,6 +4,7 @@
 #include <linux/netfilter_ipv4.h>
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -186,6 +187,11 @@ ByteStream::Transfer ByteStream::Receive(std::span<uint8_t> to) {
 bool ByteStream::HasArrived() const {
   char byte = 0;
   return recv(fd_, &byte, 1, MSG_PEEK) >= 0 || errno != EAGAIN;
+}
+
+bool ByteStream::HasEnded() const {
+  pollfd state{.fd = fd_, .events = POLLRDHUP, .revents = 0};
+  return poll(&state, 1, /*timeout=*/0) > 0;
 }
 
 ByteStream::Transfer ByteStream::Read(std::span<uint8_t> to, Instant now) {

@@ -88,6 +88,10 @@ class ByteStream {
   // Whether bytes, or the end, of the connection wait to be read below TLS.
   bool HasArrived() const;
 
+  // Whether one of its ends has closed the connection, or its peer sends nothing more. Bytes may
+  // still wait to be read.
+  bool HasEnded() const;
+
   // Reads what there is, at most the size of `to`. `now` never goes back.
   Transfer Read(std::span<uint8_t> to, Instant now);
 

@@ -89,6 +89,13 @@ int BindAgain(const Address& address) {
   return -1;
 }
 
+// Connections have the bounds of the socket that accepts them.
+void BoundBuffers(int socket, int bytes) {
+  if (bytes == 0) return;
+  setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+  setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+}
+
 int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 }  // namespace
@@ -106,6 +113,7 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(EventLoop& loop, TimerW
   // still clash. For port 0 it is set for those connections, and not before the port is chosen: two
   // programs could then be given the same one.
   if (address.port() != 0) AllowReuse(fd);
+  BoundBuffers(fd, options.buffer_bytes);
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
   // The permissions are set before anybody can connect, which begins with listen.

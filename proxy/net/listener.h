@@ -32,6 +32,8 @@ class Listener final : private ReadyHandler, private Timer {
     std::function<void()> exhausted = [] {};
     mode_t mode = 0660;       // permissions of the socket at a path
     bool for_callers = true;  // whose connections leave some descriptors (net/descriptors.h)
+    // The kernel keeps about so many bytes of a connection in each direction; 0: as it likes.
+    int buffer_bytes = 0;
   };
 
   // Binds and listens at once: a busy port is an error here. `accepted` is called from the loop.

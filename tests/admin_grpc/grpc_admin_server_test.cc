@@ -10,6 +10,7 @@
 #include "admin/fake_sidecar.h"
 #include "admin/http_client.h"
 #include "admin_grpc/admin_service.h"
+#include "admin_grpc/gate.h"
 #include "admin_grpc/raw_call.h"
 #include "gmock/gmock.h"
 #include "grpcpp/grpcpp.h"
@@ -250,7 +251,7 @@ TEST_F(GrpcAdminServerTest, ALargeRequestIsRefused) {
 TEST_F(GrpcAdminServerTest, TheOldestOfManyConnectionsMakesRoom) {
   constexpr size_t kTooMany = 100;
   std::deque<HttpClient> silent;
-  for (size_t i = 0; i < GrpcAdminServer::kMaxConnections + kTooMany; ++i) {
+  for (size_t i = 0; i < Gate::kMostConnections + kTooMany; ++i) {
     silent.emplace_back(server_->port());
   }
   EXPECT_EQ(AskRaw(channel_, kCheck, Service("")), kServing);
@@ -270,7 +271,7 @@ TEST_F(GrpcAdminServerTest, TheOldestOfManyConnectionsMakesRoom) {
 TEST_F(GrpcAdminServerTest, AConnectionThatHasEndedTakesNoPlaceOfOthers) {
   Watching watching(*stub_);
   EXPECT_EQ(watching.Next().instance(), "instance-1");
-  for (size_t i = 0; i < 3 * GrpcAdminServer::kMaxConnections; ++i) {
+  for (size_t i = 0; i < 3 * Gate::kMostConnections; ++i) {
     HttpClient passes(server_->port());
     passes.Send("GET / HTTP/1.1\r\n\r\n");
     passes.ReadAll();

@@ -31,6 +31,8 @@ FILLED_BY = {
     'header fields that come again': 'HpackEncoder.NoMoreThanTheUsualTableIsUsed',
     'header blocks that have begun': 'UnfinishedBlocks.H6_OfAllConnectionsHaveABoundThatTheOldestMeet',
     'look-ups of names that wait': 'LookupQueueTest.ACallerHasNoMoreThanItsShare',
+    'what the admin gRPC port holds':
+        'GateTest.CallsThatAreCancelledAtOnceAreFewUntilTheLibraryHasLetGoOfThem',
     'lines and spans that wait': 'SpanQueue.AFullQueueTakesNoMore',
 }
 
