@@ -43,7 +43,16 @@ RedisReply* PlaceOf(const redisReadTask* task) {
   return &list->list.emplace_back();  // They come in their order.
 }
 
+// Counts what the reply is about to take. Returns false, which the reader takes for the end of its
+// memory, if that is too much.
+bool TakeMemory(const redisReadTask* task, size_t bytes) {
+  size_t& memory = ReadingOf(task).memory;
+  memory += bytes;
+  return memory <= RedisReader::kMostMemory;
+}
+
 void* PutText(const redisReadTask* task, char* text, size_t size) {
+  if (!TakeMemory(task, size)) return nullptr;
   RedisReply* const reply = PlaceOf(task);
   reply->kind = task->type == REDIS_REPLY_STATUS  ? Kind::kStatus
                 : task->type == REDIS_REPLY_ERROR ? Kind::kError
@@ -58,7 +67,9 @@ void* PutText(const redisReadTask* task, char* text, size_t size) {
 
 // A list grows as its elements come, so that a size that a peer says takes no memory.
 void* PutList(const redisReadTask* task, int elements) {
-  ReadingOf(task).elements += elements;
+  if (!TakeMemory(task, static_cast<size_t>(elements) * RedisReader::kElementMemory)) {
+    return nullptr;
+  }
   RedisReply* const reply = PlaceOf(task);
   reply->kind = Kind::kList;
   return reply;
@@ -120,7 +131,13 @@ void RedisReader::Feed(ByteSpan bytes) {
 absl::StatusOr<std::optional<RedisReply>> RedisReader::Next() {
   if (!failure_.ok()) return failure_;
   void* read = nullptr;
-  if (redisReaderGetReply(reader_.get(), &read) != REDIS_OK) {
+  const bool is_read = redisReaderGetReply(reader_.get(), &read) == REDIS_OK;
+  if (reading_.memory > kMostMemory) {
+    failure_ = absl::ResourceExhaustedError(
+        absl::StrCat("its reply would take more than ", kMostMemory, " bytes of memory"));
+    return failure_;
+  }
+  if (!is_read) {
     failure_ = absl::InternalError(absl::StrCat("no reply of Redis: ", reader_->errstr));
     return failure_;
   }
@@ -136,10 +153,6 @@ absl::Status RedisReader::CheckSize(size_t bytes) const {
   if (bytes > kMostBytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat("its reply has more than ", kMostBytes, " bytes"));
-  }
-  if (reading_.elements > kMostElements) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("its reply has more than ", kMostElements, " elements"));
   }
   if (reading_.longest_line > kMostLine) {
     return absl::ResourceExhaustedError(

@@ -36,18 +36,21 @@ std::string FormatRedisCommand(std::span<const std::string_view> words);
 
 // Reads the replies on one connection. A reply beyond the bounds is an error as soon as it says how
 // long it is, or is that long. Nothing that Levee asks for comes near them: the longest are a
-// stored answer, 4 MiB and its head, and the slots of a cluster in which each neighbour has another
-// node.
+// stored answer, 4 MiB and its head, and the slots of a cluster of 1000 nodes, which have some
+// ranges each.
 class RedisReader {
  public:
-  static constexpr size_t kMostBytes = 8 << 20;      // of a reply
-  static constexpr int64_t kMostElements = 400'000;  // of all lists of a reply
-  static constexpr size_t kMostLine = 64 << 10;      // bytes of what is no text with a size
+  static constexpr size_t kMostBytes = 5 << 20;    // of a reply
+  static constexpr size_t kMostMemory = 12 << 20;  // bytes that its texts and its elements take
+  static constexpr size_t kMostLine = 64 << 10;    // bytes of what is no text with a size
+
+  // Memory of an element of a list, its text apart. Lists that grow have room for twice as many.
+  static constexpr size_t kElementMemory = 2 * sizeof(RedisReply);
 
   // The next reply, as far as it has been read.
   struct Reading {
     RedisReply reply;
-    int64_t elements = 0;     // that its lists have announced
+    size_t memory = 0;        // bytes, of all elements that its lists have announced
     size_t longest_line = 0;  // bytes
   };
 

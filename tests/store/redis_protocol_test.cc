@@ -2,9 +2,13 @@
 // Redis' protocol: commands into bytes, and bytes into replies.
 #include "store/redis_protocol.h"
 
+#include <malloc.h>
+
+#include <algorithm>
 #include <string>
 #include <string_view>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "store/redis_script.h"
 
@@ -59,15 +63,47 @@ TEST(RedisProtocol, AnotherProtocolIsAnError) {
 
 TEST(RedisProtocol, AListThatIsSaidToBeTooLongIsAnError) {
   RedisReader reader;
-  Feed(reader, "*400000\r\n:1\r\n");
+  constexpr size_t kMost = RedisReader::kMostMemory / RedisReader::kElementMemory;
+  Feed(reader, absl::StrCat("*", kMost, "\r\n:1\r\n"));
   EXPECT_FALSE(reader.Next()->has_value());
   RedisReader longer;
-  Feed(longer, "*400001\r\n");
+  Feed(longer, absl::StrCat("*", kMost + 1, "\r\n"));
   EXPECT_TRUE(absl::IsResourceExhausted(longer.Next().status()));
 }
 
+TEST(RedisProtocol, AReplyTakesNoMoreMemoryThanItsBound) {
+  // Of small elements that come in any number the lists are the dearest.
+  for (const std::string element :
+       {"*1\r\n*0\r\n", "*0\r\n", ":1\r\n", "$16\r\n0123456789abcdef\r\n"}) {
+    RedisReader reader;
+    Feed(reader, "*4\r\n");
+    const size_t before = mallinfo2().uordblks;
+    size_t most = 0;
+    bool refused = false;
+    for (int i = 0; i < 4 * 80'000 - 1 && !refused; ++i) {
+      if (i % 80'000 == 0) Feed(reader, "*80000\r\n");
+      Feed(reader, element);
+      refused = !reader.Next().ok();
+      most = std::max(most, mallinfo2().uordblks - before);
+    }
+    EXPECT_TRUE(refused) << element;
+    EXPECT_LT(most, RedisReader::kMostMemory * 5 / 4) << element;
+  }
+}
+
+TEST(RedisProtocol, TheSlotsOfALargeClusterAreRead) {
+  const std::string node =
+      "*4\r\n$30\r\n0123456789.0123456789.example.\r\n:6379\r\n"
+      "$40\r\n0123456789012345678901234567890123456789\r\n*0\r\n";
+  std::string slots = "*3000\r\n";
+  for (int i = 0; i < 3000; ++i) slots += "*5\r\n:1\r\n:2\r\n" + node + node + node;
+  RedisReader reader;
+  Feed(reader, slots);
+  EXPECT_EQ((*reader.Next())->list.size(), 3000);
+}
+
 TEST(RedisProtocol, TheLongestReplyIsRead) {
-  const std::string head = "$8388596\r\n";  // It counts, and so do both line ends.
+  const std::string head = "$5242868\r\n";  // It counts, and so do both line ends.
   const std::string text(RedisReader::kMostBytes - head.size() - 2, 'x');
   RedisReader reader;
   for (int i = 0; i < 2; ++i) {
@@ -90,7 +126,7 @@ TEST(RedisProtocol, AReplyIsTooLongHoweverItComes) {
 
 TEST(RedisProtocol, AfterAnErrorNothingIsRead) {
   RedisReader reader;
-  Feed(reader, "$8388609\r\n");
+  Feed(reader, "$5242881\r\n");
   EXPECT_FALSE(reader.Next().ok());
   Feed(reader, "+OK\r\n");
   EXPECT_TRUE(absl::IsResourceExhausted(reader.Next().status()));

@@ -33,6 +33,7 @@ FILLED_BY = {
     'look-ups of names that wait': 'LookupQueueTest.ACallerHasNoMoreThanItsShare',
     'what the admin gRPC port holds':
         'GateTest.CallsThatAreCancelledAtOnceAreFewUntilTheLibraryHasLetGoOfThem',
+    'the reply of a store': 'RedisProtocol.AReplyTakesNoMoreMemoryThanItsBound',
     'lines and spans that wait': 'SpanQueue.AFullQueueTakesNoMore',
 }
 
