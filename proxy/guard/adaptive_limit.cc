@@ -40,11 +40,23 @@ constexpr double kTrusted = 30;
 constexpr double kTelling = 0.8;
 // Where calls took so many times as long, and none of them waited, a dependency is slow.
 constexpr double kDeep = 1.5;
+// Where less than this share of the calls that had a slot is answered, the service works in vain.
+constexpr double kInVain = 0.25;
+// The limit that a search for less begins with, as a share of the one before.
+constexpr double kRestart = 0.25;
+// It does not begin below this where nothing at all is answered: a dependency may be away.
+constexpr double kBlind = 4;
 
 int64_t Calls(const LimitWindow& window) {
   int64_t calls = 0;
   for (const MethodSamples& samples : window.samples) calls += samples.calls;
   return calls;
+}
+
+bool InVain(const LimitWindow& window) {
+  const int64_t ended = window.answered + window.cut;
+  return ended >= kLeastCalls &&
+         static_cast<double>(window.answered) < kInVain * static_cast<double>(ended);
 }
 
 // How many calls wait inside of a service where few do, and many.
@@ -89,6 +101,10 @@ std::optional<LimitStep> AdaptiveLimit::Next(const LimitWindow& window) {
       Clamp();
       return Step();
     }
+  }
+  const bool used = window.full || window.in_flight >= kRoomy * limit_;
+  if (used && InVain(window)) return done ? std::optional(Restart(window)) : std::nullopt;
+  if (Calls(window) < kLeastCalls) {
     if (!done) return std::nullopt;
     if (lowered_.has_value()) limit_ = std::exchange(lowered_, std::nullopt)->from;
     return Step();
@@ -105,6 +121,17 @@ std::optional<LimitStep> AdaptiveLimit::Next(const LimitWindow& window) {
     loaded_ = 0;
     next_check_ = kTrusted;
   }
+  return Step();
+}
+
+// Searches from far below. Nothing that is known of the service holds: it may work on many calls
+// more than those that have slots, since work goes on when a deadline has ended the call.
+LimitStep AdaptiveLimit::Restart(const LimitWindow& window) {
+  lowered_.reset();
+  const double least = window.answered == 0 ? std::min(limit_, kBlind) : 0;
+  limit_ = std::max(limit_ * kRestart, least);
+  searches_ = true;
+  Clamp();
   return Step();
 }
 
@@ -127,6 +154,7 @@ std::optional<LimitStep> AdaptiveLimit::EndFirst(const LimitWindow& window) {
 AdaptiveLimit::Sight AdaptiveLimit::Look(const LimitWindow& window) {
   double took = 0;
   double unloaded = 0;
+  double answered = 0;
   double variance = 0;
   double variance_of_means = 0;
   for (const MethodSamples& samples : window.samples) {
@@ -138,7 +166,9 @@ AdaptiveLimit::Sight AdaptiveLimit::Look(const LimitWindow& window) {
     const double spread = std::max({Spread(samples), base.spread, kLeastSpread});
     took += calls * mean;
     variance += calls * mean * mean * spread;
-    unloaded += calls * (base.calls == 0 ? mean : base.seconds);
+    const double seconds = base.calls == 0 ? mean : base.seconds;
+    unloaded += calls * seconds;
+    answered += static_cast<double>(samples.answered) * seconds;
     if (base.calls == 0) continue;
     variance_of_means += calls * calls * base.seconds * base.seconds * spread / base.calls;
   }
@@ -148,6 +178,7 @@ AdaptiveLimit::Sight AdaptiveLimit::Look(const LimitWindow& window) {
   const double of_window = variance / (took * took);
   const double share = std::min(1.0, absl::ToDoubleSeconds(window.length));
   return {.inflation = took / unloaded,
+          .answers = answered / absl::ToDoubleSeconds(window.length),
           .error = std::sqrt(of_window + variance_of_means / (unloaded * unloaded)),
           .own_error = std::sqrt(of_window),
           .refused = refused_ + (window.refused - refused_) * share,
@@ -217,8 +248,14 @@ void AdaptiveLimit::JudgeLowered(const Lowered& lowered, const Sight& sight,
   if (lowered.check) {
     next_check_ = (1 - share) * absl::ToDoubleSeconds(window.length) / kCheckCost;
   }
-  // Calls that waited inside take less time now, in proportion.
-  if (sight.inflation >= lowered.inflation * std::sqrt(share)) {
+  // Calls that waited inside take less time now, in proportion. If they did not wait, fewer of them
+  // are answered. If neither is so, the window may show calls that began under the limit before.
+  const bool as_long = sight.inflation >= lowered.inflation * std::sqrt(share);
+  const bool fewer = sight.answers < lowered.answers * std::sqrt(share);
+  if (as_long && !fewer && sight.refused >= kOverload && !lowered.again) {
+    lowered_ = lowered;
+    lowered_->again = true;
+  } else if (as_long) {
     Learn(window, 1);
     limit_ = lowered.from;
     searches_ = !lowered.check && lowered.inflation > kDeep;
@@ -246,14 +283,16 @@ void AdaptiveLimit::Lower(const Sight& sight) {
   limit_ = std::clamp(right, from / 2, kTelling * from);
   Clamp();
   reached_ = limit_;
-  if (limit_ < from) lowered_ = {.from = from, .inflation = sight.inflation, .check = false};
+  if (limit_ == from) return;
+  lowered_ = {.from = from, .inflation = sight.inflation, .answers = sight.answers, .check = false};
 }
 
 // Lowers the limit for one window.
 void AdaptiveLimit::Check(const Sight& sight) {
   const double low = std::max<double>(std::floor(kChecked * limit_), policy_.min);
   if (low >= limit_) return;
-  lowered_ = {.from = limit_, .inflation = sight.inflation, .check = true};
+  lowered_ = {
+      .from = limit_, .inflation = sight.inflation, .answers = sight.answers, .check = true};
   limit_ = low;
   loaded_ = 0;
 }

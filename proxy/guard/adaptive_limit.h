@@ -19,10 +19,15 @@ namespace levee {
 // "When it is unloaded" is a mean per method, since a service may have methods of 1 ms and of 100
 // ms. It is learned while the service has room. A limit that has been lowered shows whether it is
 // right: calls that had waited inside take less time now. If they take as long as before, none of
-// them waited, and what they take is the mean: a dependency has become slow. Under an overload that
+// them waited, and what they take is the mean: a dependency has become slow. Then the service also
+// answers fewer calls. Where it does not under an overload, those that ended still come from the
+// longer line of before, and the limit is judged once more. Under an overload that
 // lasts the limit is a quarter lower for one window from time to time. If calls take less than the
 // mean then, that was too high, and the next check follows at once. Checks cost about 1% of the
 // throughput in the long run.
+//
+// A deadline ends a call after the same time however long the line is, so times say nothing where
+// deadlines end most calls. A service in use in which they do for seconds has too many inside.
 //
 // The start is a search: the limit doubles while calls wait for slots, until they wait inside. How
 // sure a window is follows from how far the times of its calls are spread.
@@ -45,14 +50,17 @@ class AdaptiveLimit final : public LimitRule {
 
   // The limit was lowered, and the window that follows shows what that has changed.
   struct Lowered {
-    double from;       // the limit before
-    double inflation;  // before
-    bool check;        // it was lowered for this window only
+    double from;         // the limit before
+    double inflation;    // before
+    double answers;      // before; as Sight::answers
+    bool check;          // it was lowered for this window only
+    bool again = false;  // this is the second window that shows it
   };
 
   // The service, as a window shows it.
   struct Sight {
     double inflation;
+    double answers;    // per second, each as long as its method takes when unloaded
     double error;      // the relative standard error of the inflation
     double own_error;  // the part of it that comes from the window, and not from the means
     double refused;    // the share of calls refused, in the last second or so
@@ -60,6 +68,7 @@ class AdaptiveLimit final : public LimitRule {
     bool done;         // the window is as long as it may be
   };
 
+  LimitStep Restart(const LimitWindow& window);
   std::optional<LimitStep> EndFirst(const LimitWindow& window);
   Sight Look(const LimitWindow& window);
   bool Decide(const Sight& sight, const LimitWindow& window);

@@ -36,6 +36,7 @@ absl::Duration WeighedTime(const std::vector<MethodSamples>& samples) {
 MethodSamples operator+(const MethodSamples& one, const MethodSamples& other) {
   return {.method = other.method,
           .calls = one.calls + other.calls,
+          .answered = one.answered + other.answered,
           .time = one.time + other.time,
           .squares = one.squares + other.squares};
 }
@@ -43,8 +44,15 @@ MethodSamples operator+(const MethodSamples& one, const MethodSamples& other) {
 MethodSamples operator-(const MethodSamples& now, const MethodSamples& before) {
   return {.method = now.method,
           .calls = now.calls - before.calls,
+          .answered = now.answered - before.answered,
           .time = now.time - before.time,
           .squares = now.squares - before.squares};
+}
+
+int64_t Calls(const std::vector<MethodSamples>& samples) {
+  int64_t calls = 0;
+  for (const MethodSamples& method : samples) calls += method.calls;
+  return calls;
 }
 
 // Whether calls that were cut short took longer than those that were answered. If not, they show
@@ -62,9 +70,11 @@ struct Guard::Worker {
     std::atomic<int64_t> nanos{0};
     std::atomic<double> squares{0};  // of seconds
 
-    MethodSamples Read(int method) const {
+    MethodSamples Read(int method, bool answered) const {
+      const int64_t count = calls.load(kRelaxed);
       return {.method = method,
-              .calls = calls.load(kRelaxed),
+              .calls = count,
+              .answered = answered ? count : 0,
               .time = absl::Nanoseconds(nanos.load(kRelaxed)),
               .squares = squares.load(kRelaxed)};
     }
@@ -385,6 +395,8 @@ void Guard::EndWindow(Instant now) {
   } else if (rule_ != nullptr) {
     LimitWindow window{.length = now - Instant::FromNanos(sampled_from_.load(kRelaxed)),
                        .samples = samples,
+                       .answered = Calls(sums.samples) - Calls(before_.samples),
+                       .cut = Calls(sums.cut) - Calls(before_.cut),
                        .full = full_.load(kRelaxed),
                        .unknown = new_.load(kRelaxed)};
     const auto arrived = static_cast<double>(sums.arrived - before_.arrived);
@@ -433,8 +445,8 @@ Guard::Sums Guard::SumUp() const {
     sums.arrived += worker->arrived.load(kRelaxed);
     sums.found += worker->found.load(kRelaxed);
     for (size_t i = 0; i < sums.samples.size(); ++i) {
-      sums.samples[i] = sums.samples[i] + worker->took[i].Read(static_cast<int>(i));
-      sums.cut[i] = sums.cut[i] + worker->cut[i].Read(static_cast<int>(i));
+      sums.samples[i] = sums.samples[i] + worker->took[i].Read(static_cast<int>(i), true);
+      sums.cut[i] = sums.cut[i] + worker->cut[i].Read(static_cast<int>(i), false);
     }
   }
   return sums;

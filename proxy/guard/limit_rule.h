@@ -14,6 +14,7 @@ namespace levee {
 struct MethodSamples {
   int method = 0;                              // its number: small, the same in every window
   int64_t calls = 0;                           // at least 1
+  int64_t answered = 0;                        // of these; deadlines ended the others
   absl::Duration time = absl::ZeroDuration();  // of all calls together, in the service
   double squares = 0;                          // of their times in seconds, together
 };
@@ -21,8 +22,10 @@ struct MethodSamples {
 // The facts between two decisions, while the limit stood still.
 struct LimitWindow {
   absl::Duration length = absl::ZeroDuration();  // above zero
-  std::span<const MethodSamples> samples;        // of unary calls that the service answered
-  bool full = false;                             // a call found no slot
+  std::span<const MethodSamples> samples;        // of unary calls, by what they took
+  int64_t answered = 0;                          // unary calls
+  int64_t cut = 0;       // unary calls that deadlines ended while they had slots
+  bool full = false;     // a call found no slot
   int unknown = 0;       // slots that unary calls hold now of methods of which none has ended
   double refused = 0;    // as a share of the calls that arrived
   double in_flight = 0;  // the average that arriving calls found
