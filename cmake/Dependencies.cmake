@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Everything comes from Debian 12. Its CMake packages point at shared objects; a program that uses
 # gRPC would load 76 of them at each start. So the static archive is taken wherever Debian ships
-# one, which leaves prometheus-cpp, spdlog and the C and C++ runtimes.
+# one, which leaves prometheus-cpp and the C and C++ runtimes.
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -18,7 +18,6 @@ find_package(absl CONFIG REQUIRED)
 find_package(prometheus-cpp CONFIG REQUIRED COMPONENTS core)
 find_package(yaml-cpp CONFIG REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)
-find_package(spdlog CONFIG REQUIRED)
 
 # Points every imported target of this directory at `libx.a` where it lies beside `libx.so`.
 function(levee_prefer_static_archives)

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/log_sink.h"
 
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
-
-#include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "base/text.h"
 #include "log/event_text.h"
 #include "net/event_loop.h"
 
 namespace levee {
 namespace {
 
-spdlog::level::level_enum SpdlogLevel(LogLevel level) {
-  switch (level) {
-    case LogLevel::kDebug:
-      return spdlog::level::debug;
-    case LogLevel::kInfo:
-      return spdlog::level::info;
-    case LogLevel::kWarning:
-      return spdlog::level::warn;
-    case LogLevel::kError:
-      return spdlog::level::err;
-    case LogLevel::kOff:
-      return spdlog::level::off;
-  }
-  return spdlog::level::off;
+// The name of a level as terminals show it in colour.
+std::string Coloured(LogLevel level) {
+  constexpr std::string_view kPlain = "\033[m";
+  std::string_view colour = "\033[32m";  // green
+  if (level == LogLevel::kDebug) colour = "\033[36m";
+  if (level == LogLevel::kWarning) colour = "\033[33m\033[1m";
+  if (level == LogLevel::kError) colour = "\033[31m\033[1m";
+  return absl::StrCat(Abseil(colour), Abseil(LogLevelName(level)), Abseil(kPlain));
+}
+
+std::string TextLine(const LogEvent& event, bool colours) {
+  const LogLevel level = LevelOf(event.kind);
+  return absl::StrCat(
+      absl::FormatTime("%Y-%m-%dT%H:%M:%E3S%Ez", net::WallClock(), absl::LocalTimeZone()), " ",
+      colours ? Coloured(level) : std::string(LogLevelName(level)), " ", EventText(event), "\n");
 }
 
 }  // namespace
@@ -39,16 +39,10 @@ LogLevel ParseLogLevel(std::string_view name) {
   return LogLevel::kOff;
 }
 
-EventLog::Sink StandardErrorSink(LogFormat format) {
-  // Standard output is for the lines that name the bound addresses, so that scripts can read them.
-  const auto logger = std::make_shared<spdlog::logger>(
-      "levee", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
-  logger->set_level(spdlog::level::trace);  // EventLog has already filtered by level.
-  logger->set_pattern(format == LogFormat::kJson ? "%v" : "%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
-  return [logger, format](const LogEvent& event) {
-    const std::string line =
-        format == LogFormat::kJson ? EventJson(event, net::WallClock()) : EventText(event);
-    logger->log(SpdlogLevel(LevelOf(event.kind)), "{}", line);
+EventLog::Sink LineSink(LogFormat format, bool colours, net::LineWriter& lines) {
+  return [format, colours, &lines](const LogEvent& event) {
+    lines.Write(format == LogFormat::kJson ? EventJson(event, net::WallClock()) + "\n"
+                                           : TextLine(event, colours));
   };
 }
 

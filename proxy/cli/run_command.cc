@@ -19,7 +19,9 @@
 #include "config/room_warnings.h"
 #include "net/descriptors.h"
 #include "net/environment.h"
+#include "net/line_writer.h"
 #include "net/process_memory.h"
+#include "net/terminal.h"
 #include "otlp/otlp_exporter.h"
 #include "sidecar/control_port.h"
 #include "sidecar/running_sidecar.h"
@@ -143,9 +145,11 @@ int FailForDescriptors(int64_t needed, int workers) {
 int RunSidecar(const RunOptions& options) {
   if (AddressBesideFile(options.config) || GuardsNothing(options.config)) return kWrongUsage;
   if (options.keep_code_pages) net::KeepCodePages();
-  EventLog log(
-      ParseLogLevel(options.log_level),
-      StandardErrorSink(options.log_format == "json" ? LogFormat::kJson : LogFormat::kText));
+  // Standard output is for the lines that name the bound addresses, so that scripts can read them.
+  const auto log_lines = net::LineWriter::ToStandardError();
+  EventLog log(ParseLogLevel(options.log_level),
+               LineSink(options.log_format == "json" ? LogFormat::kJson : LogFormat::kText,
+                        net::ErrorsHaveColours(), *log_lines));
   ConfigInput config = options.config;
   if (!ReadStandardInput(config)) return 1;
   net::RaiseDescriptorLimit();
@@ -173,6 +177,7 @@ int RunSidecar(const RunOptions& options) {
                                        .open_grpc = OpenGrpcPort,
                                        .make_exporter = MakeExporter,
                                        .identities = identities,
+                                       .log_lines = log_lines.get(),
                                        .announce = Announce},
                                       checked, log);
   if (!running.ok()) return FailToOpen(config, running.status());

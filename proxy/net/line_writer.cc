@@ -45,6 +45,17 @@ int OpenForAppend(const std::string& path) {
               0644);
 }
 
+// Opens anew the pipe or the terminal that an output goes to, so that a write never blocks: others
+// have the output, too, and may be faster to fill it. Returns -1 where that is not possible or not
+// needed; a write that comes when there is room blocks then only if others are faster.
+int OpenWithoutBlocking(int output) {
+  struct stat there {};
+  if (fstat(output, &there) != 0 || (!S_ISFIFO(there.st_mode) && !S_ISCHR(there.st_mode)))
+    return -1;
+  const std::string path = absl::StrCat("/proc/self/fd/", output);
+  return open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
 bool IsSameFile(int fd, const std::string& path) {
   struct stat open_file {};
   struct stat file_there {};
@@ -71,11 +82,22 @@ absl::StatusOr<std::unique_ptr<LineWriter>> LineWriter::ToFile(const std::string
 }
 
 std::unique_ptr<LineWriter> LineWriter::ToStandardOutput(FaultHandler on_fault) {
-  return std::unique_ptr<LineWriter>(new LineWriter(STDOUT_FILENO, "", std::move(on_fault)));
+  return ToOutput(STDOUT_FILENO, std::move(on_fault));
+}
+
+std::unique_ptr<LineWriter> LineWriter::ToStandardError() {
+  return ToOutput(STDERR_FILENO, [](const std::string&) {});
+}
+
+std::unique_ptr<LineWriter> LineWriter::ToOutput(int output, FaultHandler on_fault) {
+  const int own = OpenWithoutBlocking(output);
+  return std::unique_ptr<LineWriter>(
+      new LineWriter(own < 0 ? output : own, "", std::move(on_fault)));
 }
 
 LineWriter::LineWriter(int fd, std::string path, FaultHandler on_fault)
     : path_(std::move(path)),
+      owned_(fd != STDOUT_FILENO && fd != STDERR_FILENO),
       on_fault_(std::move(on_fault)),
       fd_(fd),
       give_up_at_nanos_(Instant::Infinite().nanos()) {
@@ -96,7 +118,7 @@ LineWriter::~LineWriter() {
   }
   changed_.notify_one();
   thread_.join();
-  if (!path_.empty()) close(fd_);
+  if (owned_) close(fd_);
 }
 
 bool LineWriter::Write(std::string_view line) {

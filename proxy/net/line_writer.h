@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of text on their way to a file or to standard output, written by a thread of their own.
+// Lines of text on their way to a file, or to an output of the process, written by a thread of
+// their own.
 #pragma once
 
 #include <atomic>
@@ -35,6 +36,8 @@ class LineWriter {
                                                             FaultHandler on_fault);
 
   static std::unique_ptr<LineWriter> ToStandardOutput(FaultHandler on_fault);
+  // Tells nobody when lines get lost: there is no other place to say so.
+  static std::unique_ptr<LineWriter> ToStandardError();
 
   // Writes the lines taken so far. Waits at most kStopPatience for a reader that does not read.
   ~LineWriter();
@@ -54,8 +57,9 @@ class LineWriter {
   static constexpr absl::Duration kStopPatience = absl::Milliseconds(500);
 
  private:
-  // An empty `path`: the writer does not own the descriptor and never opens another one.
+  // An empty `path`: the writer writes to this output of the process, and opens no other file.
   LineWriter(int fd, std::string path, FaultHandler on_fault);
+  static std::unique_ptr<LineWriter> ToOutput(int output, FaultHandler on_fault);
 
   // The functions below run on the writer's thread.
   void Run();
@@ -68,6 +72,7 @@ class LineWriter {
   void Report(const std::string& fault);
 
   const std::string path_;
+  const bool owned_;  // the descriptor, which is closed at the end
   const FaultHandler on_fault_;
   int fd_;
   bool reported_ = false;  // for this descriptor

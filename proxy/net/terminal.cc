@@ -14,14 +14,24 @@ const int kInterruptSignal = SIGINT;
 const int kTerminateSignal = SIGTERM;
 const int kHangupSignal = SIGHUP;
 
-std::optional<TerminalSize> OutputTerminal() {
-  if (isatty(STDOUT_FILENO) == 0) return std::nullopt;
+namespace {
+
+// Whether the output goes to a terminal that can do more than print.
+bool IsScreen(int output) {
   const char* type = std::getenv("TERM");
-  if (type == nullptr || std::string_view(type) == "dumb") return std::nullopt;
+  return isatty(output) != 0 && type != nullptr && std::string_view(type) != "dumb";
+}
+
+}  // namespace
+
+std::optional<TerminalSize> OutputTerminal() {
+  if (!IsScreen(STDOUT_FILENO)) return std::nullopt;
   winsize size{};
   // Some terminals do not know their size and report 0.
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return TerminalSize{24, 80};
   return TerminalSize{size.ws_row, size.ws_col};
 }
+
+bool ErrorsHaveColours() { return IsScreen(STDERR_FILENO); }
 
 }  // namespace levee::net

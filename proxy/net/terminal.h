@@ -23,4 +23,7 @@ extern const int kHangupSignal;
 // to a terminal that cannot move its cursor.
 std::optional<TerminalSize> OutputTerminal();
 
+// Whether standard error goes to a terminal that knows colours.
+bool ErrorsHaveColours();
+
 }  // namespace levee::net

@@ -35,6 +35,7 @@
   FIXED(kHeaderBlocks, header_blocks)                            \
   FIXED(kTlsMessages, tls_messages)                              \
   FIXED(kAccessLog, access_log)                                  \
+  FIXED(kLog, log)                                               \
   CONFIGURED(kMetricSeries, metric_series, int)                  \
   CONFIGURED(kConnections, connections, int)                     \
   FIXED(kDescriptors, descriptors)                               \

@@ -142,7 +142,7 @@ absl::Status RunningSidecar::OpenAll(const CheckedConfig& checked) {
   metrics_.SetThrottleSource([this] { return sidecar_->throttle_probabilities(); });
   metrics_.SetReplayBytesSource([this] { return sidecar_->replay_bytes(); });
   metrics_.SetMemorySource([this] { return sidecar_->memory(); });
-  metrics_.SetLostLogLinesSource([this] { return LostLogLines(); });
+  metrics_.SetLostLinesSource([this] { return LostLines(); });
   absl::Status prepared = ports_.Prepare(*snapshot);
   if (!prepared.ok()) return prepared;
   ports_.Commit();
@@ -210,10 +210,13 @@ std::vector<std::string> RunningSidecar::Listeners() {
   return listeners;
 }
 
-uint64_t RunningSidecar::LostLogLines() {
+Metrics::LostLines RunningSidecar::LostLines() {
   const std::lock_guard lock(in_use_mutex_);
-  const net::LineWriter* log = in_use_.access_log.get();
-  return lost_lines_ + (log == nullptr ? 0 : log->lost());
+  const auto lost = [](const net::LineWriter* lines) {
+    return lines == nullptr ? 0 : lines->lost();
+  };
+  return {.access_log = lost_lines_ + lost(in_use_.access_log.get()),
+          .log = lost(options_.log_lines)};
 }
 
 // Announces each address that is bound anew. Writes events of these and of the addresses that are

@@ -44,6 +44,7 @@ class RunningSidecar {
     MakeSpanExporter make_exporter;  // for otlp
     // The one of `config.svids`; nullptr: no configuration names a Workload API.
     std::shared_ptr<IdentitySource> identities = nullptr;
+    const net::LineWriter* log_lines = nullptr;  // those of the log, if they may get lost
     // Called with "listening NAME ADDRESS" for every address that is bound, and for every address
     // that a reload binds anew. The thread that calls Run calls it, or the thread of a reload.
     std::function<void(const std::string& line)> announce;
@@ -76,7 +77,7 @@ class RunningSidecar {
   AdminSources MakeSources();
   std::map<std::string, std::string> IdentityFaults();
   std::vector<std::string> Listeners();
-  uint64_t LostLogLines();
+  Metrics::LostLines LostLines();
   void Announce();
   void FollowIdentities();
   void KeepIdentities();

@@ -240,16 +240,18 @@ ByEnum<uint64_t, Limit, kLimits> Metrics::LimitHits() const {
   for (const WorkerSeries& worker : workers_) {
     for (Limit limit : kAllOf<Limit, kLimits>) hits[limit] += worker.limit_hits[limit].Read();
   }
-  // These two limits are not a worker's, so no worker counts their hits.
+  // These limits are not a worker's, so no worker counts their hits.
   hits[Limit::kMethodLabels] += labels_.refused();
   hits[Limit::kMetricSeries] += cap_.hits();
-  hits[Limit::kAccessLog] += LostLogLines();
+  const LostLines lost = ReadLostLines();
+  hits[Limit::kAccessLog] += lost.access_log;
+  hits[Limit::kLog] += lost.log;
   return hits;
 }
 
-uint64_t Metrics::LostLogLines() const {
+Metrics::LostLines Metrics::ReadLostLines() const {
   const std::lock_guard lock(sources_mutex_);
-  return lost_log_lines_ ? lost_log_lines_() : 0;
+  return lost_lines_ ? lost_lines_() : LostLines();
 }
 
 void Metrics::CollectSources(FamilySink sink) const {

@@ -180,9 +180,9 @@ void Metrics::SetMemorySource(std::function<Memory()> source) {
   memory_ = std::move(source);
 }
 
-void Metrics::SetLostLogLinesSource(std::function<uint64_t()> source) {
+void Metrics::SetLostLinesSource(std::function<LostLines()> source) {
   const std::lock_guard lock(sources_mutex_);
-  lost_log_lines_ = std::move(source);
+  lost_lines_ = std::move(source);
 }
 
 }  // namespace levee

@@ -156,7 +156,13 @@ class Metrics {
     int64_t limit = 0;
   };
   void SetMemorySource(std::function<Memory()> source);
-  void SetLostLogLinesSource(std::function<uint64_t()> source);
+
+  // Lines that could not be written, so far.
+  struct LostLines {
+    uint64_t access_log = 0;
+    uint64_t log = 0;
+  };
+  void SetLostLinesSource(std::function<LostLines()> source);
 
   // Returns the totals of every upstream, `none` included, ordered by name.
   std::vector<UpstreamTotals> Totals() const;
@@ -202,7 +208,7 @@ class Metrics {
   void CollectMethodsAndUpstreams(FamilySink sink);
   void CollectConfig(FamilySink sink) const;
   void CollectSources(FamilySink sink) const;
-  uint64_t LostLogLines() const;
+  LostLines ReadLostLines() const;
 
   const std::string version_;
   const std::string commit_;
@@ -244,7 +250,7 @@ class Metrics {
   LeaseSource leases_;
   std::function<int64_t()> replay_bytes_;
   std::function<Memory()> memory_;
-  std::function<uint64_t()> lost_log_lines_;
+  std::function<LostLines()> lost_lines_;
 };
 
 }  // namespace levee

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
+#include "integration/event_lines.h"
 #include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/log_lines.h"
@@ -342,7 +343,7 @@ TEST_F(LogFile, AFullDiskLosesLinesAndNoCalls) {
   const ChannelPtr channel = NewChannel(sidecar.address());
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(CallUnary(channel).status.ok());
   EXPECT_TRUE(sidecar.WaitForSum("levee_limit_hits_total", {R"(limit="access_log")"}, 5));
-  const std::string errors = sidecar.process().Errors();
+  const std::string errors = ErrorsWith(sidecar, "cannot write /dev/full");
   const size_t first = errors.find("cannot write /dev/full: No space left on device");
   EXPECT_NE(first, std::string::npos);
   EXPECT_EQ(errors.find("/dev/full", first + 20), std::string::npos) << errors;

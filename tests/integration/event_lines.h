@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_split.h"
@@ -10,6 +11,14 @@
 #include "integration/sidecar_process.h"
 
 namespace levee {
+
+// Waits until standard error has the text, which may come a moment after what it tells of. Returns
+// all that is there, after kPatience in any case.
+inline std::string ErrorsWith(const SidecarProcess& sidecar, std::string_view text) {
+  std::string errors;
+  Eventually([&] { return (errors = sidecar.process().Errors()).find(text) != errors.npos; });
+  return errors;
+}
 
 // The lines of an event, in their order.
 inline std::vector<std::string> LinesOf(const SidecarProcess& sidecar, const std::string& event) {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the real binary tells its operators on standard error.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <optional>
 #include <string>
@@ -209,6 +214,51 @@ TEST(Logging, OffWritesNothing) {
   SidecarProcess sidecar(Refused(port), {"--log-level", "off"});
   EXPECT_FALSE(CallUnary(NewChannel(sidecar.address())).status.ok());
   EXPECT_EQ(sidecar.process().Errors(), "");
+}
+
+// A pipe with a name that nobody reads, and that is soon full.
+class UnreadPipe {
+ public:
+  UnreadPipe() {
+    EXPECT_EQ(mkfifo(path_.c_str(), 0600), 0);
+    reader_ = open(path_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    fcntl(reader_, F_SETPIPE_SZ, 4096);
+  }
+  ~UnreadPipe() {
+    close(reader_);
+    unlink(path_.c_str());
+  }
+  UnreadPipe(const UnreadPipe&) = delete;
+  UnreadPipe& operator=(const UnreadPipe&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_ = TempFile("").path() + ".pipe";
+  int reader_;
+};
+
+TEST(Logging, CallsGoOnAndItEndsWhereNobodyReadsStandardError) {
+  // Of each twenty calls one is retried, which is a line.
+  FaultyService service([](const SeenCall& call) {
+    return call.number % 20 == 0 ? Answer{.status = {grpc::StatusCode::UNAVAILABLE, "away"}}
+                                 : Answer();
+  });
+  const UnreadPipe pipe;
+  const auto sidecar = SidecarProcess::RunWithErrorsTo(
+      pipe.path(),
+      {.endpoints = {service.address()}, .retry = "{max_attempts: 3, backoff: {initial: 1ms}}"},
+      "--log-level debug");
+  const ChannelPtr channel = NewChannel(sidecar->address());
+  const auto in_time = [](grpc::ClientContext& context) {
+    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+  };
+  for (int i = 0; i < 2000; ++i) {
+    const Reply reply = CallUnary(channel, "hello", in_time);
+    ASSERT_TRUE(reply.status.ok()) << i << ": " << reply.status.error_message();
+  }
+  sidecar->process().Signal(SIGTERM);
+  EXPECT_EQ(sidecar->process().WaitForExit(), 0);
 }
 
 TEST(Logging, H10_AReaderThatGoesDoesNotEndTheSidecar) {

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
 #include "integration/descriptors.h"
+#include "integration/event_lines.h"
 #include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/raw_upstream.h"
@@ -85,7 +86,7 @@ TEST(Reload, ABadFileChangesNothingAndIsCountedAndLoggedOnce) {
   EXPECT_TRUE(WaitForReloads(sidecar, 1));
   EXPECT_EQ(sidecar.Metric("levee_config_last_reload_successful"), 1);
   EXPECT_EQ(sidecar.Sum("levee_config_reloads_total", {R"(result="failure")"}), 1);
-  const std::string errors = sidecar.process().Errors();
+  const std::string errors = ErrorsWith(sidecar, "did you mean max_attempts?");
   const size_t first = errors.find("did you mean max_attempts?");
   EXPECT_NE(first, std::string::npos) << errors;
   EXPECT_EQ(errors.find("did you mean max_attempts?", first + 1), std::string::npos) << errors;
@@ -98,7 +99,8 @@ TEST(Reload, AFileThatIsEmptyWhileItIsWrittenChangesNothing) {
   SidecarProcess sidecar(parts);
   sidecar.RewriteText("");
   EXPECT_TRUE(WaitForRefusals(sidecar, 1));
-  EXPECT_THAT(sidecar.process().Errors(), HasSubstr("is empty; for the defaults say {}"));
+  EXPECT_THAT(ErrorsWith(sidecar, "is empty; for the defaults say {}"),
+              HasSubstr("is empty; for the defaults say {}"));
   EXPECT_TRUE(CallUnary(NewChannel(sidecar.address())).status.ok());
   sidecar.Rewrite(parts);
   EXPECT_TRUE(WaitForReloads(sidecar, 1));
@@ -112,7 +114,7 @@ TEST(Reload, AFileThatIsGoneChangesNothing) {
   const auto sidecar = SidecarProcess::Run({"--config", file->path()});
   file.reset();
   EXPECT_TRUE(WaitForRefusals(*sidecar, 1));
-  EXPECT_THAT(sidecar->process().Errors(), HasSubstr("No such file"));
+  EXPECT_THAT(ErrorsWith(*sidecar, "No such file"), HasSubstr("No such file"));
   EXPECT_TRUE(CallUnary(NewChannel(sidecar->address())).status.ok());
 }
 
@@ -318,7 +320,7 @@ TEST_F(ReloadListeners, OnesThatCannotBeOpenedLeaveAllAsItWas) {
               Text(Listener("comes") + ", {name: busy, address: \"" + busy.address() + "\"}",
                    "policies: [{name: default, timeout: 1s}]\n"));
   EXPECT_TRUE(WaitForRefusals(*sidecar, 1));
-  EXPECT_THAT(sidecar->process().Errors(),
+  EXPECT_THAT(ErrorsWith(*sidecar, "listeners[1].address"),
               AllOf(HasSubstr(busy.address()), HasSubstr("listeners[1].address")));
   EXPECT_FALSE(fs::exists(folder_ / "comes"));
   EXPECT_TRUE(CallUnary(NewChannel(At("stays"))).status.ok());
@@ -413,7 +415,7 @@ TEST(Reload, ABusyAdminPortChangesNothing) {
   sidecar.Rewrite(
       {.endpoints = {other.address()}, .admin = "{address: \"" + busy.address() + "\"}"});
   EXPECT_TRUE(WaitForRefusals(sidecar, 1));
-  EXPECT_THAT(sidecar.process().Errors(), HasSubstr("admin.address"));
+  EXPECT_THAT(ErrorsWith(sidecar, "admin.address"), HasSubstr("admin.address"));
   EXPECT_TRUE(CallUnary(NewChannel(sidecar.address())).status.ok());
   EXPECT_EQ(service.calls(), 1);
 }

@@ -17,6 +17,7 @@
 #include "certificates/mounted_secret.h"
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
+#include "integration/event_lines.h"
 #include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/pem_files.h"
@@ -256,7 +257,7 @@ void ExpectHandshakes(const SidecarProcess& sidecar, int replaced) {
 
 void ExpectRefusedAndConnected(const SidecarProcess& sidecar, int replaced) {
   ExpectHandshakes(sidecar, replaced);
-  EXPECT_THAT(sidecar.process().Errors(), HasSubstr("svid_refused"));
+  EXPECT_THAT(ErrorsWith(sidecar, "svid_refused"), HasSubstr("svid_refused"));
 }
 
 // Bad certificates of each kind are among them.

@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "integration/byte_call.h"
+#include "integration/event_lines.h"
 #include "integration/faulty_service.h"
 #include "integration/guarded.h"
 #include "store/redis_process.h"
@@ -160,7 +161,7 @@ TEST_F(SharedKeysTest, WithoutTheStoreCallsAreRefusedOrRunAsThePolicySays) {
   ASSERT_TRUE(refuses->sidecar->WaitForSum("levee_store_connected", {}, 1));
   EXPECT_TRUE(refuses->Pay("k").status.ok());
   // Its operator reads of it, and not for each call.
-  const std::string log = refuses->sidecar->process().Errors();
+  const std::string log = ErrorsWith(*refuses->sidecar, " store_back: ");
   for (const char* event : {" store_away: ", " store_back: "}) {
     const size_t first = log.find(event);
     EXPECT_NE(first, log.npos) << log;

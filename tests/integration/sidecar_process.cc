@@ -97,6 +97,12 @@ std::unique_ptr<SidecarProcess> SidecarProcess::RunInCgroup(const std::string& c
   return sidecar;
 }
 
+std::unique_ptr<SidecarProcess> SidecarProcess::RunWithErrorsTo(const std::string& path,
+                                                                const ConfigParts& parts,
+                                                                const std::string& arguments) {
+  return RunInCgroup(SidecarConfigText(parts), "/dev/null", arguments + " 2> " + path);
+}
+
 void SidecarProcess::Start(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "run");
   Start(LEVEE_BINARY, arguments);

@@ -71,6 +71,10 @@ class SidecarProcess {
   static std::unique_ptr<SidecarProcess> RunInCgroup(const std::string& config_text,
                                                      const std::string& procs,
                                                      const std::string& arguments = "");
+  // levee run ARGUMENTS --config FILE, with standard error at `path`.
+  static std::unique_ptr<SidecarProcess> RunWithErrorsTo(const std::string& path,
+                                                         const ConfigParts& parts,
+                                                         const std::string& arguments);
   ~SidecarProcess();
   SidecarProcess(const SidecarProcess&) = delete;
   SidecarProcess& operator=(const SidecarProcess&) = delete;

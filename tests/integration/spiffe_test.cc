@@ -10,6 +10,7 @@
 #include "certificates/authority.h"
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
+#include "integration/event_lines.h"
 #include "integration/eventually.h"
 #include "integration/faulty_service.h"
 #include "integration/log_lines.h"
@@ -102,7 +103,7 @@ TEST_F(Spiffe, TwoSidecarsProveToEachOtherWhoTheyAre) {
                              {absl::StrCat("kind=\"", kind, "\"")}),
                 absl::ToUnixSeconds(absl::Now() + absl::Hours(1)), 60);
   }
-  EXPECT_THAT(egress.process().Errors(), HasSubstr(kWeb));
+  EXPECT_THAT(ErrorsWith(egress, kWeb), HasSubstr(kWeb));
 }
 
 TEST_F(Spiffe, AServiceOfAnotherIdGetsNoCall) {
@@ -154,14 +155,15 @@ TEST_F(Spiffe, ASidecarMayStartBeforeItsAgent) {
   const grpc::Status early = CallUnary(channel).status;
   EXPECT_EQ(early.error_code(), StatusCode::UNAVAILABLE);
   EXPECT_THAT(early.error_message(), HasSubstr("has given no certificate"));
-  EXPECT_THAT(egress.process().Errors(), HasSubstr("gives no certificate"));
+  EXPECT_THAT(ErrorsWith(egress, "gives no certificate"), HasSubstr("gives no certificate"));
   web = std::make_unique<WorkloadApi>(folder / "web.sock");
   web->Give(authority, kWeb);
   EXPECT_TRUE(WaitForRotations(egress, 1));
   EXPECT_EQ(egress.Sum("levee_config_reloads_total"), 0);
   // It does not wait until the endpoint would be tried again.
   EXPECT_TRUE(CallUnary(channel).status.ok());
-  EXPECT_THAT(egress.process().Errors(), HasSubstr("gives certificates again"));
+  EXPECT_THAT(ErrorsWith(egress, "gives certificates again"),
+              HasSubstr("gives certificates again"));
 }
 
 TEST_F(Spiffe, AListenerWithoutACertificateYetEndsHandshakesAndThenServes) {
@@ -188,7 +190,7 @@ TEST_F(Spiffe, AnAgentMayGoAndComeBack) {
   web = std::make_unique<WorkloadApi>(folder / "web.sock");
   web->Give(authority, kWeb);
   EXPECT_TRUE(WaitForRotations(egress, 1));
-  EXPECT_THAT(egress.process().Errors(), HasSubstr("the agent ends"));
+  EXPECT_THAT(ErrorsWith(egress, "the agent ends"), HasSubstr("the agent ends"));
   EXPECT_TRUE(CallUnary(channel).status.ok());
 }
 
@@ -198,7 +200,8 @@ TEST_F(Spiffe, AnAgentThatDoesNotKnowTheWorkloadIsAskedAgain) {
   SidecarProcess ingress(Ingress());
   SidecarProcess egress(Egress(ingress));
   EXPECT_TRUE(web->WaitForStreams(3));
-  EXPECT_THAT(egress.process().Errors(), HasSubstr("PERMISSION_DENIED: no identity issued"));
+  EXPECT_THAT(ErrorsWith(egress, "PERMISSION_DENIED: no identity issued"),
+              HasSubstr("PERMISSION_DENIED: no identity issued"));
   web->Give(authority, kWeb);
   web->Refuse(grpc::Status::OK);
   EXPECT_TRUE(WaitForRotations(egress, 1));
@@ -220,7 +223,7 @@ TEST_F(Spiffe, AnSvidThatCannotBeUsedLeavesTheOldOne) {
   web->Give(authority, kWeb);
   EXPECT_TRUE(WaitForRotations(egress, 1));
   EXPECT_EQ(egress.Sum("levee_config_reloads_total", {R"(result="failure")"}), 0);
-  const std::string errors = egress.process().Errors();
+  const std::string errors = ErrorsWith(egress, "it has no SVID for this workload");
   EXPECT_THAT(errors, HasSubstr("the key cannot be read"));
   EXPECT_THAT(errors, HasSubstr("it has no SVID for this workload"));
   EXPECT_THAT(errors, Not(HasSubstr("secret garbage")));
@@ -263,7 +266,7 @@ TEST_F(Spiffe, AReloadMayTakeAnotherSocketWithoutAFailedCall) {
   egress.Rewrite(parts);
   EXPECT_TRUE(egress.WaitForSum("levee_config_reloads_total", {R"(result="success")"}, 1));
   EXPECT_TRUE(CallUnary(channel).status.ok());
-  EXPECT_THAT(egress.process().Errors(), HasSubstr("spiffe://shop/other"));
+  EXPECT_THAT(ErrorsWith(egress, "spiffe://shop/other"), HasSubstr("spiffe://shop/other"));
 }
 
 TEST_F(Spiffe, ANewSvidIsUsedThoughTheFileHasAFault) {

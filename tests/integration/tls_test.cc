@@ -8,6 +8,7 @@
 #include "certificates/authority.h"
 #include "gmock/gmock.h"
 #include "integration/byte_call.h"
+#include "integration/event_lines.h"
 #include "integration/faulty_service.h"
 #include "integration/log_lines.h"
 #include "integration/pem_files.h"
@@ -214,7 +215,8 @@ TEST_F(Tls, T2_APairThatDoesNotFitChangesNothing) {
                           .admin = "{address: \"127.0.0.1:0\"}"});
   folder.Put("levee.key", authority.Issue().key);
   EXPECT_TRUE(sidecar.WaitForSum("levee_config_reloads_total", {R"(result="failure")"}, 1));
-  EXPECT_THAT(sidecar.process().Errors(), HasSubstr("the key does not belong to the certificate"));
+  EXPECT_THAT(ErrorsWith(sidecar, "the key does not belong to the certificate"),
+              HasSubstr("the key does not belong to the certificate"));
   EXPECT_TRUE(CallUnary(SecureChannel(sidecar)).status.ok());
   EXPECT_THAT(HttpGet(sidecar.AwaitAddress("admin"), "/api/v1/state").body,
               AllOf(HasSubstr(R"("of":"listener egress")"), HasSubstr(R"("identity":"localhost")"),

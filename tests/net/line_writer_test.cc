@@ -317,5 +317,35 @@ TEST(LineWriterToOutput, WritesToStandardOutputAndLeavesItOpen) {
   EXPECT_EQ(text, "one\ntwo\n");
 }
 
+TEST(LineWriterToOutput, NobodyNeedsToReadStandardError) {
+  int pipe_ends[2];
+  ASSERT_EQ(pipe2(pipe_ends, O_CLOEXEC), 0);
+  std::fflush(stderr);
+  const int errors = dup(STDERR_FILENO);
+  dup2(pipe_ends[1], STDERR_FILENO);
+  constexpr int kLines = 10'000;
+  const std::string line = std::string(999, '.') + "\n";
+  int taken = 0;
+  uint64_t lost = 0;
+  {
+    const auto writer = LineWriter::ToStandardError();
+    for (int i = 0; i < kLines; ++i) taken += writer->Write(line) ? 1 : 0;
+    lost = writer->lost();
+  }
+  dup2(errors, STDERR_FILENO);
+  close(errors);
+  close(pipe_ends[1]);
+  size_t bytes = 0;
+  std::array<char, 4096> buffer;
+  for (ssize_t size; (size = read(pipe_ends[0], buffer.data(), buffer.size())) > 0;) {
+    bytes += static_cast<size_t>(size);
+  }
+  close(pipe_ends[0]);
+  EXPECT_EQ(lost, static_cast<uint64_t>(kLines - taken));
+  EXPECT_GE(lost, 1u);
+  EXPECT_LT(taken * line.size(), 2 * LineWriter::kMaxQueuedBytes + 100'000);
+  EXPECT_GT(bytes, 0u);
+}
+
 }  // namespace
 }  // namespace levee::net

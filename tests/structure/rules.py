@@ -25,7 +25,6 @@ THIRD_PARTY = {
     'levee::http_parser': ('http_parser.h',),
     'prometheus-cpp::core': ('prometheus/',),
     'CLI11::CLI11': ('CLI/',),
-    'spdlog::spdlog': ('spdlog/', 'fmt/'),
     'OpenSSL::SSL': ('openssl/',),
 }
 

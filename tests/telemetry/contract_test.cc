@@ -237,11 +237,11 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
       ElementsAre("memory", "replay_bytes", "streams_per_connection", "metadata_bytes",
                   "metadata_fields", "method_labels", "destinations", "pending_attempts",
                   "connections_per_endpoint", "routes_cached", "max_keys", "handshake",
-                  "header_time", "header_blocks", "tls_messages", "access_log", "metric_series",
-                  "connections", "descriptors", "resets_per_second", "idle_frames_per_second",
-                  "header_block_bytes", "pending_frames", "output_bytes", "send_timeout",
-                  "idle_timeout", "waiting_calls", "handshakes", "failed_calls", "method_kinds",
-                  "lone_calls", "dedupe_bytes", "otlp_spans"));
+                  "header_time", "header_blocks", "tls_messages", "access_log", "log",
+                  "metric_series", "connections", "descriptors", "resets_per_second",
+                  "idle_frames_per_second", "header_block_bytes", "pending_frames", "output_bytes",
+                  "send_timeout", "idle_timeout", "waiting_calls", "handshakes", "failed_calls",
+                  "method_kinds", "lone_calls", "dedupe_bytes", "otlp_spans"));
   EXPECT_THAT(LabelValues("levee_downstream_rejects_total", "reason"),
               ElementsAre("protocol_error", "not_http2", "not_grpc", "metadata", "loop", "no_route",
                           "not_captured", "bad_connect"));

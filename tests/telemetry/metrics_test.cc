@@ -250,14 +250,16 @@ TEST(Metrics, ASourceThatIsTakenAwayIsNotAskedAgain) {
   EXPECT_EQ(asked, 1);
 }
 
-TEST(Metrics, LinesThatTheAccessLogLostAreAskedForAtEachScrape) {
+TEST(Metrics, LinesThatWereLostAreAskedForAtEachScrape) {
   constexpr std::string_view kLost = R"(levee_limit_hits_total{limit="access_log"})";
+  constexpr std::string_view kLogLost = R"(levee_limit_hits_total{limit="log"})";
   Metrics metrics(BuiltShop());
   EXPECT_EQ(Scraped(metrics, kLost), "0");
   uint64_t lost = 3;
-  metrics.SetLostLogLinesSource([&] { return lost++; });
+  metrics.SetLostLinesSource([&] { return Metrics::LostLines{.access_log = lost++, .log = 7}; });
   EXPECT_EQ(Scraped(metrics, kLost), "3");
   EXPECT_EQ(Scraped(metrics, kLost), "4");
+  EXPECT_EQ(Scraped(metrics, kLogLost), "7");
 }
 
 TEST(Metrics, ReloadsAreCountedAndTheRunningConfigurationIsNamed) {
