@@ -2,11 +2,14 @@
 #include "lab/explanation.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/text.h"
 #include "call/plan.h"
 #include "config/fault.h"
 #include "config/merge.h"
@@ -127,14 +130,15 @@ class PolicyExplainer {
                          bound(stream.idle))};
   }
 
-  void ExplainRetries(Explanation& to) const {
+  void ExplainRetries(Explanation& to) {
     if (policy_.hedge.has_value()) {
       AddSection("hedging", HedgeWords(*policy_.hedge, planned_.hedge != nullptr), to);
     } else {
       AddRetries("retry", policy_.retry.max_attempts, policy_.retry.backoff, to);
+      const ValuesByPath values = ByPath(to.values);
       for (size_t i = 0; i < policy_.retry.rules.size(); ++i) {
         const RetryRule& rule = policy_.retry.rules[i];
-        AddRetries(RuleWords(i, to.values), rule.max_attempts, rule.backoff, to);
+        AddRetries(RuleWords(i, values), rule.max_attempts, rule.backoff, to);
       }
     }
     for (const double load : kLoads) {
@@ -149,23 +153,37 @@ class PolicyExplainer {
     }
   }
 
+  // Rules are often like the one before, and a table takes long to make.
   void AddRetries(std::string what, int max_attempts, const BackoffPolicy& backoff,
-                  Explanation& to) const {
-    ExplainedRetries& retries = to.retries.emplace_back();
-    retries.what = std::move(what);
-    retries.max_attempts = max_attempts;
-    retries.delays = TabulateDelays(backoff, max_attempts - 1, deadline_);
-    retries.sentences = DelayWords(retries.delays, backoff, max_attempts, deadline_);
+                  Explanation& to) {
+    if (told_ == nullptr || *told_ != backoff || to.retries.back().max_attempts != max_attempts) {
+      ExplainedRetries& retries = to.retries.emplace_back();
+      retries.max_attempts = max_attempts;
+      retries.delays = TabulateDelays(backoff, max_attempts - 1, deadline_);
+      retries.sentences = DelayWords(retries.delays, backoff, max_attempts, deadline_);
+      told_ = &backoff;
+    } else {
+      to.retries.push_back(ExplainedRetries(to.retries.back()));
+    }
+    to.retries.back().what = std::move(what);
+  }
+
+  using ValuesByPath = std::multimap<std::string_view, std::string_view>;
+
+  static ValuesByPath ByPath(const std::vector<EffectiveValue>& values) {
+    ValuesByPath by_path;
+    for (const EffectiveValue& value : values) by_path.emplace(value.path, value.value);
+    return by_path;
   }
 
   // Names a rule with the outcomes that it is for.
-  static std::string RuleWords(size_t rule, const std::vector<EffectiveValue>& values) {
+  static std::string RuleWords(size_t rule, const ValuesByPath& values) {
     const std::string path = absl::StrCat("retry.rules[", rule, "]");
     std::vector<std::string> outcomes;
     for (const char* list : {"codes", "http", "failures"}) {
-      for (const EffectiveValue& value : values) {
-        if (value.path != absl::StrCat(path, ".", list)) continue;
-        outcomes.push_back(absl::StrCat(list, " ", value.value));
+      const auto [first, end] = values.equal_range(absl::StrCat(path, ".", list));
+      for (auto value = first; value != end; ++value) {
+        outcomes.push_back(absl::StrCat(list, " ", Abseil(value->second)));
       }
     }
     return absl::StrCat(path, ": ", absl::StrJoin(outcomes, ", "));
@@ -183,6 +201,7 @@ class PolicyExplainer {
   const PlannedPolicy planned_;
   const std::optional<CallKind> kind_;  // by the descriptor set
   const absl::Duration deadline_;
+  const BackoffPolicy* told_ = nullptr;  // of the last of the retries
 };
 
 }  // namespace

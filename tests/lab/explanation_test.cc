@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "lab/lab_fixture.h"
@@ -186,6 +187,22 @@ TEST(Explanation, ARuleHasATableOfItsOwn) {
   EXPECT_EQ(explanation.retries[1].what, "retry.rules[0]: codes [RESOURCE_EXHAUSTED], http [429]");
   ASSERT_EQ(explanation.retries[1].delays.rows.size(), 1u);
   EXPECT_EQ(explanation.retries[1].delays.rows[0].max, absl::Seconds(1));
+}
+
+TEST(Explanation, OfThousandsOfRulesEachHasItsWordsAndItsTable) {
+  std::string rules;
+  for (int i = 0; i < 5000; ++i) {
+    absl::StrAppend(&rules, i == 0 ? "" : ",\n", "{http: [", 400 + i % 200,
+                    "], max_attempts: ", i == 4998 ? 2 : 3, "}");
+  }
+  const Explanation explanation =
+      ExplanationOf("policies: [{name: default, retry: {rules: [" + rules + "]}}]\n");
+  ASSERT_EQ(explanation.retries.size(), 5001u);
+  for (const size_t rule : {0, 1, 4997, 4998, 4999}) {
+    const ExplainedRetries& told = explanation.retries[rule + 1];
+    EXPECT_EQ(told.what, absl::StrCat("retry.rules[", rule, "]: http [", 400 + rule % 200, "]"));
+    EXPECT_EQ(told.delays.rows.size(), rule == 4998 ? 1u : 2u);
+  }
 }
 
 TEST(Explanation, TheBudgetIsToldForFourLoads) {
