@@ -78,6 +78,21 @@ TEST(GuardWeather, W1_OneThatGetsThirtyTimesSlowerIsServedAfterTenSeconds) {
   EXPECT_GE(Served(WorkKind::kFixed, 30, /*after=*/10).Least(), 0.9);
 }
 
+// No call is answered before its deadline meanwhile, so nothing tells a service that is full from
+// one whose dependency is away.
+TEST(GuardWeather, W1_OneThatAnsweredNothingIsServedSoonAfterItIsBack) {
+  const GuardLoad load = SlowDependency(WorkKind::kFixed, 100);
+  const auto back = [&](double from, double to) {
+    return GuardFigures("back", load,
+                        [from, to](const GuardRun& run) { return Share(run, from, to, kGood); })
+        .Least();
+  };
+  back(40, 41);
+  EXPECT_GE(back(41, 42), 0.15);
+  back(42, 43);
+  EXPECT_GE(back(43, 45), 0.99);
+}
+
 TEST(GuardWeather, W1_WhatHasGoneByIsForgotten) {
   const GuardRun run(SlowDependency(WorkKind::kFixed, 3), /*seed=*/1);
   EXPECT_GE(Share(run, 41, 45, kGood), 0.999);
