@@ -13,6 +13,14 @@ using h2::FrameType;
 
 constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
+bool IsPingOrSettings(const h2::FrameHead& head) {
+  return head.Is(FrameType::kPing) || head.Is(FrameType::kSettings);
+}
+
+bool IsToBeAnswered(const h2::FrameHead& head) {
+  return IsPingOrSettings(head) && !head.Has(h2::kFlagAck);
+}
+
 }  // namespace
 
 size_t CallCount::PassPreface(ByteSpan bytes) {
@@ -32,19 +40,30 @@ size_t CallCount::Pass(ByteSpan bytes, size_t room) {
     payload_ -= size;
     passed += size;
     if (bytes.size() - passed < h2::kFrameHeadBytes) return passed;
-    const h2::FrameHead head = h2::ReadFrameHead(bytes.data() + passed);
-    if (head.Is(FrameType::kHeaders) && head.stream_id > last_stream_) {
-      wants_room_ = room == 0 && open_.size() < kMostOpen;
-      if (room == 0 || open_.size() >= kMostOpen) return passed;
-      --room;
-      last_stream_ = head.stream_id;
-      open_[head.stream_id] = false;
-    }
-    if (head.Is(FrameType::kRstStream)) End(head.stream_id);
+    const uint8_t* const head = bytes.data() + passed;
+    if (!MayPass(head, room)) return passed;
     passed += h2::kFrameHeadBytes;
-    payload_ = head.length;
+    payload_ = h2::ReadFrameHead(head).length;
   }
   return passed;
+}
+
+// Counts the frame if it may pass.
+bool CallCount::MayPass(const uint8_t* bytes, size_t& room) {
+  const h2::FrameHead head = h2::ReadFrameHead(bytes);
+  if (IsToBeAnswered(head)) {
+    if (unanswered_ >= kMostUnanswered) return false;
+    ++unanswered_;
+  }
+  if (head.Is(FrameType::kHeaders) && head.stream_id > last_stream_) {
+    wants_room_ = room == 0 && open_.size() < kMostOpen;
+    if (room == 0 || open_.size() >= kMostOpen) return false;
+    --room;
+    last_stream_ = head.stream_id;
+    open_[head.stream_id] = false;
+  }
+  if (head.Is(FrameType::kRstStream)) End(head.stream_id);
+  return true;
 }
 
 void CallCount::Answered(ByteSpan bytes) {
@@ -65,6 +84,7 @@ void CallCount::Answered(ByteSpan bytes) {
 void CallCount::SeeAnswer(const uint8_t* bytes) {
   const h2::FrameHead head = h2::ReadFrameHead(bytes);
   answer_payload_ = head.length;
+  if (IsPingOrSettings(head) && head.Has(h2::kFlagAck) && unanswered_ > 0) --unanswered_;
   const auto call = open_.find(head.stream_id);
   if (call == open_.end()) return;
   if (head.Is(FrameType::kRstStream)) {

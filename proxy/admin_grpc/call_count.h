@@ -18,9 +18,13 @@ class CallCount {
   // Calls that may be open at once. The library tells peers so, and they need not listen.
   static constexpr size_t kMostOpen = 32;
 
+  // PINGs and SETTINGS that the library has not answered. It keeps more for each than its bytes.
+  static constexpr size_t kMostUnanswered = 8;
+
   // Returns how many of `bytes`, the next that the peer sends, may pass to the library. It stops
-  // before the first frame whose head has not come, and before one that begins a call where
-  // kMostOpen are open or `room` calls have begun. The caller gives the rest again.
+  // before the first frame whose head has not come, before one that begins a call where kMostOpen
+  // are open or `room` calls have begun, and before a PING or SETTINGS where kMostUnanswered are.
+  // The caller gives the rest again.
   size_t Pass(ByteSpan bytes, size_t room);
 
   // Sees the next bytes that the library sends.
@@ -42,6 +46,7 @@ class CallCount {
 
  private:
   size_t PassPreface(ByteSpan bytes);
+  bool MayPass(const uint8_t* head, size_t& room);
   void SeeAnswer(const uint8_t* head);
   void End(uint32_t stream);
 
@@ -50,6 +55,7 @@ class CallCount {
   uint32_t last_stream_ = 0;       // that the peer has begun
   std::map<uint32_t, bool> open_;  // by stream; whether the answer has begun
   size_t ended_ = 0;               // without an answer
+  size_t unanswered_ = 0;
   bool wants_room_ = false;
   bool is_other_protocol_ = false;
 

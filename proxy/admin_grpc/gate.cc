@@ -48,10 +48,12 @@ void Gate::Admit() {
       serve_(added.given());
     }
   }
+  if (waiting_.empty()) return;
+  for (GatedConnection& connection : places_) connection.EndIfLeft();
   const auto leaving = static_cast<size_t>(
       std::count_if(places_.begin(), places_.end(), [](const auto& one) { return one.ended(); }));
   for (size_t i = leaving; i < std::min(waiting_.size(), kMostConnections); ++i) EndOldest();
-  if (!waiting_.empty()) LookSoon();
+  LookSoon();
 }
 
 void Gate::EndOldest() {

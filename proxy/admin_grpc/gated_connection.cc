@@ -95,6 +95,10 @@ void GatedConnection::Pass() {
   if (count_.wants_room() || count_.ended() > 0) port_.changed();
 }
 
+void GatedConnection::EndIfLeft() {
+  if (!ended() && peer_.HasEnded()) End();
+}
+
 void GatedConnection::Watch() {
   peer_watch_->Set(MayRead(), !to_peer_.empty());
   library_watch_->Set(to_peer_.empty(), may_pass_ > 0);

@@ -40,6 +40,9 @@ class GatedConnection {
   // Passes on what the library has sent so far.
   void PassAnswers();
 
+  // Ends it if its peer has left, though not all that it has sent is read.
+  void EndIfLeft();
+
   // Closes both sides. The library may have the connection, and its calls, for a while.
   void End();
   bool ended() const { return !peer_watch_.has_value(); }

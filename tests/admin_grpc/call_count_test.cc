@@ -61,6 +61,21 @@ TEST_F(CallCountTest, StopsBeforeACallForWhichThereIsNoRoom) {
   EXPECT_EQ(count_.calls(), 3);
 }
 
+TEST_F(CallCountTest, StopsBeforeAPingWhereManyAreNotAnswered) {
+  const std::string ping = Frame(h2::FrameType::kPing, 0, 0, 8);
+  const std::string settings = Frame(h2::FrameType::kSettings, 0, 0, 6);
+  std::string many;
+  for (size_t i = 0; i < CallCount::kMostUnanswered / 2; ++i) many += ping + settings;
+  const std::string answer = Frame(h2::FrameType::kPing, h2::kFlagAck, 0, 8);
+  EXPECT_EQ(Pass(many + answer + ping), many.size() + answer.size());
+  EXPECT_EQ(Pass(settings), 0);
+  EXPECT_FALSE(count_.wants_room());
+  Answer(ping);
+  EXPECT_EQ(Pass(ping), 0) << "this was the library's own";
+  Answer(answer);
+  EXPECT_EQ(Pass(ping + ping), ping.size());
+}
+
 TEST_F(CallCountTest, TrailersBeginNoCall) {
   Pass(Head(1));
   EXPECT_EQ(Pass(Head(1), 0), Head(1).size());

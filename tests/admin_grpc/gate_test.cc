@@ -123,6 +123,19 @@ TEST_F(GateTest, TheOldestMakesRoomAsSoonAsTheLibraryHasLetGoOfIt) {
   EXPECT_EQ(ReadNow(library_.back()), kHttp2Preface);
 }
 
+TEST_F(GateTest, AConnectionWhosePeerHasLeftMakesRoomBeforeTheOldest) {
+  for (size_t i = 0; i < Gate::kMostConnections; ++i) Connect();
+  const std::string pings(170'000, '\0');  // of frames without payload
+  Send(peers_[7], kHttp2Preface + pings);
+  Leave(7);
+  Connect();
+  Wait();
+  EXPECT_FALSE(AtEnd(peers_[0]));
+  LetGo(7);
+  Wait();
+  EXPECT_EQ(library_.size(), Gate::kMostConnections + 1);
+}
+
 TEST_F(GateTest, AConnectionThatEndsWhileItWaitsNeverReachesTheLibrary) {
   for (size_t i = 0; i < Gate::kMostConnections + 3; ++i) Connect();
   Leave(Gate::kMostConnections);
