@@ -25,6 +25,17 @@ Field<int> AttemptsOf(int64_t retries, const std::string& key) {
   return field;
 }
 
+Field<int> ReadAttemptsOf(Section& section, const std::string& key, int64_t otherwise) {
+  const int64_t retries = section.Whole(key).value_or(otherwise);
+  if (retries < 0) section.Refuse(key, "must not be negative");
+  return AttemptsOf(std::max<int64_t>(retries, 0), key);
+}
+
+void SetPositive(Section& section, const std::string& key, Field<absl::Duration>& field) {
+  const absl::Duration duration = section.Duration(key).value_or(absl::ZeroDuration());
+  if (duration > absl::ZeroDuration()) SetDuration(duration, field);
+}
+
 void AddStatuses(int first, int last, std::vector<std::string>& http) {
   if (first <= 500 && last >= 599) {
     std::erase_if(http, [](const std::string& status) { return status.starts_with('5'); });

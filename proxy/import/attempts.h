@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translates retries as several formats write them: a number of retries, and statuses of HTTP.
+// Translates what several formats write alike: a number of retries, statuses of HTTP, and timeouts.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "import/draft.h"
+#include "import/source.h"
 
 namespace levee::importer {
 
@@ -15,6 +16,13 @@ inline constexpr int kMostAttempts = 100;  // the most that a policy takes
 // Returns the attempts of a call with `retries` after the first, which must not be negative; `key`
 // is what the format calls them.
 Field<int> AttemptsOf(int64_t retries, const std::string& key);
+
+// The same of the number of retries at `key`, which is a fault if it is negative; `otherwise`: if
+// it is not there.
+Field<int> ReadAttemptsOf(Section& section, const std::string& key, int64_t otherwise);
+
+// Sets `field` to the duration at `key`, unless that is absent, or 0s, which means none.
+void SetPositive(Section& section, const std::string& key, Field<absl::Duration>& field);
 
 // Adds the statuses from `first` to `last` that are failures, once each; 5xx for all from 500 to
 // 599.

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "config/values.h"
+#include "import/attempts.h"
 
 namespace levee::importer {
 namespace {
@@ -41,9 +42,7 @@ void ReadHttp2(Section section, UpstreamDraft& upstream) {
 }
 
 void ReadCommon(Section section, UpstreamDraft& upstream) {
-  const absl::Duration age =
-      section.Duration("max_connection_duration").value_or(absl::ZeroDuration());  // 0s: none
-  if (age > absl::ZeroDuration()) SetDuration(age, upstream.max_connection_age);
+  SetPositive(section, "max_connection_duration", upstream.max_connection_age);
   AddNote(section.Unread(), upstream.max_connection_age.notes);
 }
 

@@ -175,4 +175,11 @@ void NoteRateLimits(std::vector<Section> rate_limits, Notes& notes) {
   }
 }
 
+void NoteGlobalLimit(Section& limits, Notes& notes) {
+  if (!limits.Get("global").has_value()) return;
+  notes.emplace_back(
+      "rateLimit.global is left out: its service is not in the file. Write a rate_limit of the "
+      "policy with scope: rls and a key.");
+}
+
 }  // namespace levee::importer

@@ -30,6 +30,9 @@ std::optional<Field<RateLimitDraft>> ReadRateLimitFilter(Section& http_filter);
 // other filters are noted.
 std::optional<Field<RateLimitDraft>> ReadOwnRateLimit(Section& section, Notes& notes);
 
+// Notes the limit at `global` of a gateway's policy, if there is one.
+void NoteGlobalLimit(Section& limits, Notes& notes);
+
 // Notes the keys by which the rate_limits of a route or a virtual host ask a rate limit service
 // that is not known.
 void NoteRateLimits(std::vector<Section> rate_limits, Notes& notes);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/envoy_retry_policy.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,12 +36,6 @@ std::vector<std::string> ReadStatuses(Section& policy, Notes& notes) {
 void ReadRetryOn(Section& policy, RetryDraft& retry) {
   const std::vector<std::string> statuses = ReadStatuses(policy, retry.http.notes);
   SetRetryOn(policy.Text("retry_on").value_or(""), statuses, retry);
-}
-
-void ReadMaxAttempts(Section& policy, Field<int>& max_attempts) {
-  const int64_t retries = policy.Whole("num_retries").value_or(kDefaultEnvoyRetries);
-  if (retries < 0) policy.Refuse("num_retries", "must not be negative");
-  max_attempts = AttemptsOf(std::max<int64_t>(retries, 0), "num_retries");
 }
 
 void ReadEnvoyBackoff(Section& policy, Field<BackoffDraft>& field) {
@@ -97,10 +90,8 @@ void NoteTheRest(Section& policy, Notes& notes) {
 
 RetryDraft ReadEnvoyRetryPolicy(Section policy) {
   RetryDraft retry;
-  ReadMaxAttempts(policy, retry.max_attempts);
-  const absl::Duration attempt =
-      policy.Duration("per_try_timeout").value_or(absl::ZeroDuration());  // 0s: none
-  if (attempt > absl::ZeroDuration()) SetDuration(attempt, retry.attempt_timeout);
+  retry.max_attempts = ReadAttemptsOf(policy, "num_retries", kDefaultEnvoyRetries);
+  SetPositive(policy, "per_try_timeout", retry.attempt_timeout);
   ReadRetryOn(policy, retry);
   ReadEnvoyBackoff(policy, retry.backoff);
   NoteTheRest(policy, retry.notes);

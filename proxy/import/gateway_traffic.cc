@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "import/attempts.h"
+#include "import/envoy_rate_limit.h"
 #include "import/envoy_retry_on.h"
 #include "import/kgateway_traffic.h"
 #include "import/outliers.h"
@@ -47,9 +48,7 @@ void ReadPerRetry(Section& retry, RetryDraft& draft) {
   std::optional<absl::Duration> max;
   std::optional<Section> each = retry.Map("perRetry");
   if (each.has_value()) {
-    const absl::Duration timeout =
-        each->Duration("timeout").value_or(absl::ZeroDuration());  // 0s: none
-    if (timeout > absl::ZeroDuration()) SetDuration(timeout, draft.attempt_timeout);
+    SetPositive(*each, "timeout", draft.attempt_timeout);
     std::optional<Section> backoff = each->Map("backOff");
     if (backoff.has_value()) {
       initial = backoff->Duration("baseInterval").value_or(kGatewayBaseInterval);
@@ -69,9 +68,7 @@ void ReadPerRetry(Section& retry, RetryDraft& draft) {
 
 RetryDraft ReadGatewayRetry(Section retry) {
   RetryDraft draft;
-  const int64_t retries = retry.Whole("numRetries").value_or(kDefaultGatewayRetries);
-  if (retries < 0) retry.Refuse("numRetries", "must not be negative");
-  draft.max_attempts = AttemptsOf(std::max<int64_t>(retries, 0), "numRetries");
+  draft.max_attempts = ReadAttemptsOf(retry, "numRetries", kDefaultGatewayRetries);
   ReadPerRetry(retry, draft);
   ReadTriggers(retry, draft);
   draft.commit.value = "headers";
@@ -84,19 +81,13 @@ RetryDraft ReadGatewayRetry(Section retry) {
 void ReadTimeouts(Section timeout, TrafficRules& rules) {
   std::optional<Section> tcp = timeout.Map("tcp");
   if (tcp.has_value()) {
-    const absl::Duration connect =
-        tcp->Duration("connectTimeout").value_or(absl::ZeroDuration());  // 0s: the default
-    if (connect > absl::ZeroDuration()) SetDuration(connect, rules.connect_timeout);
+    SetPositive(*tcp, "connectTimeout", rules.connect_timeout);
     AddNote(tcp->Unread(), rules.timeout.notes);
   }
   std::optional<Section> http = timeout.Map("http");
   if (http.has_value()) {
-    const absl::Duration request =
-        http->Duration("requestTimeout").value_or(absl::ZeroDuration());  // 0s: none
-    if (request > absl::ZeroDuration()) SetDuration(request, rules.timeout);
-    const absl::Duration age =
-        http->Duration("maxConnectionDuration").value_or(absl::ZeroDuration());  // 0s: none
-    if (age > absl::ZeroDuration()) SetDuration(age, rules.max_connection_age);
+    SetPositive(*http, "requestTimeout", rules.timeout);
+    SetPositive(*http, "maxConnectionDuration", rules.max_connection_age);
     AddNote(http->Unread(), rules.timeout.notes);
   }
   AddNote(timeout.Unread(), rules.timeout.notes);
@@ -148,11 +139,7 @@ void ReadRateLimits(Section section, Field<std::vector<RateLimitDraft>>& field) 
     }
     AddNote(local->Unread(), field.notes);
   }
-  if (section.Get("global").has_value()) {
-    field.notes.emplace_back(
-        "rateLimit.global is left out: its service is not in the file. Write a rate_limit of the "
-        "policy with scope: rls and a key.");
-  }
+  NoteGlobalLimit(section, field.notes);
   AddNote(section.Unread(), field.notes);
 }
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "config/values.h"
+#include "import/attempts.h"
 #include "import/istio_host.h"
 #include "import/outliers.h"
 #include "import/yaml_writer.h"
@@ -54,9 +55,7 @@ void ReadPool(Section section, ServiceSettings& settings) {
     const std::optional<absl::Duration> connect = tcp->Duration("connectTimeout");
     if (connect == absl::ZeroDuration()) tcp->Refuse("connectTimeout", "must be above 0s");
     if (connect.has_value()) SetDuration(*connect, settings.connect_timeout);
-    const absl::Duration age =
-        tcp->Duration("maxConnectionDuration").value_or(absl::ZeroDuration());  // 0s: none
-    if (age > absl::ZeroDuration()) SetDuration(age, settings.max_connection_age);
+    SetPositive(*tcp, "maxConnectionDuration", settings.max_connection_age);
     AddNote(tcp->Unread(), settings.notes);
   }
   std::optional<Section> http = section.Map("http");

@@ -69,12 +69,8 @@ void NoteOtherRetryFields(Section& section, Notes& notes) {
 
 RetryDraft ReadRetries(Section& section) {
   RetryDraft retry;
-  const int64_t retries = section.Whole("attempts").value_or(kDefaultRetries);
-  if (retries < 0) section.Refuse("attempts", "must not be negative");
-  retry.max_attempts = AttemptsOf(std::max<int64_t>(retries, 0), "attempts");
-  const absl::Duration attempt =
-      section.Duration("perTryTimeout").value_or(absl::ZeroDuration());  // 0s: none
-  if (attempt > absl::ZeroDuration()) SetDuration(attempt, retry.attempt_timeout);
+  retry.max_attempts = ReadAttemptsOf(section, "attempts", kDefaultRetries);
+  SetPositive(section, "perTryTimeout", retry.attempt_timeout);
   const std::string retry_on = section.Text("retryOn").value_or("");
   ReadRetryOn(retry_on.empty() ? kDefaultRetryOn : retry_on, retry);
   ReadIstioBackoff(section, retry.backoff);
@@ -100,9 +96,7 @@ RetryDraft DefaultRetries() {
 
 PolicyRules ReadIstioRules(Section& http) {
   PolicyRules rules;
-  const absl::Duration timeout =
-      http.Duration("timeout").value_or(absl::ZeroDuration());  // 0s: none
-  if (timeout > absl::ZeroDuration()) SetDuration(timeout, rules.timeout);
+  SetPositive(http, "timeout", rules.timeout);
   std::optional<Section> retries = http.Map("retries");
   rules.retry = retries.has_value() ? ReadRetries(*retries) : DefaultRetries();
   return rules;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/kgateway_traffic.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -30,12 +29,8 @@ void ReadConditions(Section& retry, RetryDraft& draft) {
 
 RetryDraft ReadKgatewayRetry(Section retry) {
   RetryDraft draft;
-  const int64_t retries = retry.Whole("attempts").value_or(kKgatewayRetries);
-  if (retries < 0) retry.Refuse("attempts", "must not be negative");
-  draft.max_attempts = AttemptsOf(std::max<int64_t>(retries, 0), "attempts");
-  const absl::Duration attempt =
-      retry.Duration("perTryTimeout").value_or(absl::ZeroDuration());  // 0s: none
-  if (attempt > absl::ZeroDuration()) SetDuration(attempt, draft.attempt_timeout);
+  draft.max_attempts = ReadAttemptsOf(retry, "attempts", kKgatewayRetries);
+  SetPositive(retry, "perTryTimeout", draft.attempt_timeout);
   ReadConditions(retry, draft);
   const absl::Duration base = retry.Duration("backoffBaseInterval").value_or(kKgatewayInterval);
   if (base == absl::ZeroDuration()) retry.Refuse("backoffBaseInterval", "must be above 0s");
@@ -60,11 +55,7 @@ void ReadLimit(Section limit, Field<std::vector<RateLimitDraft>>& field) {
     }
     AddNote(local->Unread(), field.notes);
   }
-  if (limit.Get("global").has_value()) {
-    field.notes.emplace_back(
-        "rateLimit.global is left out: its service is not in the file. Write a rate_limit of the "
-        "policy with scope: rls and a key.");
-  }
+  NoteGlobalLimit(limit, field.notes);
   AddNote(limit.Unread(), field.notes);
 }
 
@@ -77,9 +68,7 @@ TrafficRules ReadKgatewayRules(Section& spec, const std::string& label) {
   notes = {absl::StrCat("From ", label, ".")};
   if (auto retry = spec.Map("retry")) rules.retry = ReadKgatewayRetry(*std::move(retry));
   if (auto timeouts = spec.Map("timeouts")) {
-    const absl::Duration request =
-        timeouts->Duration("request").value_or(absl::ZeroDuration());  // 0s: none
-    if (request > absl::ZeroDuration()) SetDuration(request, rules.timeout);
+    SetPositive(*timeouts, "request", rules.timeout);
     AddNote(timeouts->Unread(), notes);
   }
   if (auto limit = spec.Map("rateLimit")) ReadLimit(*std::move(limit), rules.rate_limit);

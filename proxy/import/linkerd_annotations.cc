@@ -102,26 +102,20 @@ std::vector<std::string> ReadHttp(Section& annotations) {
 }
 
 void ReadRetries(Section& annotations, RetryDraft& retry) {
-  const int64_t limit = annotations.Whole(kLimit).value_or(kDefaultLimit);
-  if (limit < 0) annotations.Refuse(kLimit, "must not be negative");
-  retry.max_attempts = AttemptsOf(std::max<int64_t>(limit, 0), kLimit);
-  const absl::Duration timeout =
-      annotations.Duration(kRetryTimeout).value_or(absl::ZeroDuration());  // 0s: none
-  if (timeout > absl::ZeroDuration()) SetDuration(timeout, retry.attempt_timeout);
+  retry.max_attempts = ReadAttemptsOf(annotations, kLimit, kDefaultLimit);
+  SetPositive(annotations, kRetryTimeout, retry.attempt_timeout);
   retry.codes.value = ReadCodes(annotations);
   std::vector<std::string> http = ReadHttp(annotations);
   if (!http.empty()) retry.http.value = std::move(http);
   retry.failures.value.emplace();
-  if (timeout > absl::ZeroDuration()) retry.failures.value = {"timeout"};
+  if (retry.attempt_timeout.value.has_value()) retry.failures.value = {"timeout"};
   retry.backoff.value = kBackoff;
   retry.backoff.notes.emplace_back("Linkerd's own; its jitter grows with the delay.");
-  if (limit <= 0) DropRetries(retry);
+  if (retry.max_attempts.value == 1) DropRetries(retry);
 }
 
 void ReadTimeouts(Section& annotations, Field<absl::Duration>& timeout) {
-  const absl::Duration request =
-      annotations.Duration(kRequest).value_or(absl::ZeroDuration());  // 0s: none
-  if (request > absl::ZeroDuration()) SetDuration(request, timeout);
+  SetPositive(annotations, kRequest, timeout);
   for (const char* key : {kResponse, kIdle}) {
     const std::optional<absl::Duration> other = annotations.Duration(key);
     if (!other.has_value()) continue;

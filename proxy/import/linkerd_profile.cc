@@ -183,9 +183,7 @@ std::vector<ServiceRoute> ReadServiceProfile(KubeObject& object) {
     if (!condition.has_value()) section.Refuse("condition", "must be given");
     Alternatives matches;
     if (condition.has_value()) matches = ReadCondition(*std::move(condition), 0);
-    const absl::Duration timeout =
-        section.Duration("timeout").value_or(absl::ZeroDuration());  // 0s: none
-    if (timeout > absl::ZeroDuration()) SetDuration(timeout, route.rules.timeout);
+    SetPositive(section, "timeout", route.rules.timeout);
     if (section.Flag("isRetryable").value_or(false)) {
       ReadProfileRetries(section, route.rules.retry);
       route.rules.retry.budget = budget;
