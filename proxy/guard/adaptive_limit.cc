@@ -47,12 +47,6 @@ constexpr double kRestart = 0.25;
 // It does not begin below this where nothing at all is answered: a dependency may be away.
 constexpr double kBlind = 4;
 
-int64_t Calls(const LimitWindow& window) {
-  int64_t calls = 0;
-  for (const MethodSamples& samples : window.samples) calls += samples.calls;
-  return calls;
-}
-
 bool InVain(const LimitWindow& window) {
   const int64_t ended = window.answered + window.cut;
   return ended >= kLeastCalls &&
@@ -94,7 +88,7 @@ std::optional<LimitStep> AdaptiveLimit::Next(const LimitWindow& window) {
   judged_limit_ = limit_;
   if (!begun_) return EndFirst(window);
   const bool done = window.length >= kLongest;
-  if (Calls(window) < kLeastCalls) {
+  if (CallsOf(window.samples) < kLeastCalls) {
     if (window.full && window.length >= kFirst && window.unknown >= kUnknown * limit_) {
       lowered_.reset();
       limit_ *= 2;
@@ -104,7 +98,7 @@ std::optional<LimitStep> AdaptiveLimit::Next(const LimitWindow& window) {
   }
   const bool used = window.full || window.in_flight >= kRoomy * limit_;
   if (used && InVain(window)) return done ? std::optional(Restart(window)) : std::nullopt;
-  if (Calls(window) < kLeastCalls) {
+  if (CallsOf(window.samples) < kLeastCalls) {
     if (!done) return std::nullopt;
     if (lowered_.has_value()) limit_ = std::exchange(lowered_, std::nullopt)->from;
     return Step();
@@ -138,7 +132,7 @@ LimitStep AdaptiveLimit::Restart(const LimitWindow& window) {
 // Until a call has ended nothing is known. The first that do are those that took the shortest, so
 // they say only how long windows have to be.
 std::optional<LimitStep> AdaptiveLimit::EndFirst(const LimitWindow& window) {
-  const int64_t calls = Calls(window);
+  const int64_t calls = CallsOf(window.samples);
   if (calls < kLeastCalls && window.length < kFirst) return std::nullopt;
   if (calls == 0) {
     if (window.full) limit_ *= 2;
@@ -172,7 +166,7 @@ AdaptiveLimit::Sight AdaptiveLimit::Look(const LimitWindow& window) {
     if (base.calls == 0) continue;
     variance_of_means += calls * calls * base.seconds * base.seconds * spread / base.calls;
   }
-  latency_ = took / static_cast<double>(Calls(window));
+  latency_ = took / static_cast<double>(CallsOf(window.samples));
   took = std::max(took, 1e-9);
   unloaded = std::max(unloaded, 1e-9);
   const double of_window = variance / (took * took);

@@ -49,12 +49,6 @@ MethodSamples operator-(const MethodSamples& now, const MethodSamples& before) {
           .squares = now.squares - before.squares};
 }
 
-int64_t Calls(const std::vector<MethodSamples>& samples) {
-  int64_t calls = 0;
-  for (const MethodSamples& method : samples) calls += method.calls;
-  return calls;
-}
-
 // Whether calls that were cut short took longer than those that were answered. If not, they show
 // nothing: they might have taken as long.
 bool TookLonger(const MethodSamples& cut, const MethodSamples& answered) {
@@ -395,8 +389,8 @@ void Guard::EndWindow(Instant now) {
   } else if (rule_ != nullptr) {
     LimitWindow window{.length = now - Instant::FromNanos(sampled_from_.load(kRelaxed)),
                        .samples = samples,
-                       .answered = Calls(sums.samples) - Calls(before_.samples),
-                       .cut = Calls(sums.cut) - Calls(before_.cut),
+                       .answered = CallsOf(sums.samples) - CallsOf(before_.samples),
+                       .cut = CallsOf(sums.cut) - CallsOf(before_.cut),
                        .full = full_.load(kRelaxed),
                        .unknown = new_.load(kRelaxed)};
     const auto arrived = static_cast<double>(sums.arrived - before_.arrived);

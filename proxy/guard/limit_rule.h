@@ -19,6 +19,13 @@ struct MethodSamples {
   double squares = 0;                          // of their times in seconds, together
 };
 
+// The calls of all methods.
+inline int64_t CallsOf(std::span<const MethodSamples> samples) {
+  int64_t calls = 0;
+  for (const MethodSamples& method : samples) calls += method.calls;
+  return calls;
+}
+
 // The facts between two decisions, while the limit stood still.
 struct LimitWindow {
   absl::Duration length = absl::ZeroDuration();  // above zero
