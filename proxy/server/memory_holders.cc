@@ -23,8 +23,10 @@ void SortByWhoGivesFirst(std::vector<MemoryHolder>& holders,
   }
   const size_t most = much(of_calls, of_connections.size());
   for (MemoryHolder& holder : holders) {
+    holder.weight = holder.bytes;
     if (holder.idle.has_value()) {
       holder.reason = Reason::kIdle;
+      holder.weight = of_senders[holder.sender];
     } else if (of_connections[holder.connection] > most) {
       holder.reason = Reason::kOfMuch;
     } else if (of_senders[holder.sender] > all / 2) {
@@ -32,13 +34,9 @@ void SortByWhoGivesFirst(std::vector<MemoryHolder>& holders,
     }
   }
   std::reverse(holders.begin(), holders.end());
-  const auto order = [&](const MemoryHolder& holder) {
-    const bool idle = holder.reason == Reason::kIdle;
-    return std::tuple(holder.reason, idle ? of_senders[holder.sender] : holder.bytes,
-                      idle ? *holder.idle : absl::ZeroDuration());
-  };
-  std::stable_sort(holders.begin(), holders.end(),
-                   [&](const auto& a, const auto& b) { return order(a) > order(b); });
+  std::stable_sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.reason, a.weight, a.idle) > std::tie(b.reason, b.weight, b.idle);
+  });
 }
 
 }  // namespace levee

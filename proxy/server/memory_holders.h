@@ -39,7 +39,10 @@ struct MemoryHolder {
   uint64_t sender = 0;                 // who the caller is: ConnectionOrigin::sender
   std::optional<absl::Duration> idle;  // of a connection that carries nothing: for how long
   Victim victim;
-  Reason reason = Reason::kAny;  // SortByWhoGivesFirst says it
+
+  // SortByWhoGivesFirst says these.
+  Reason reason = Reason::kAny;
+  size_t weight = 0;  // of those with one reason the heaviest gives first
 };
 
 // Sorts the holders by who gives first, and says why each of them does. `holders`: the oldest

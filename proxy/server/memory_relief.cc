@@ -157,7 +157,7 @@ void MemoryRelief::AddIdle(std::vector<MemoryHolder>& holders) {
   });
 }
 
-std::vector<MemoryHolder> MemoryRelief::Measure() {
+std::vector<MemoryHolder> MemoryRelief::Measure(bool with_idle) {
   std::vector<MemoryHolder> holders;
   const auto add = [&](const ConnectionOrigin& origin, size_t bytes, MemoryHolder::Victim victim) {
     holders.push_back({.bytes = bytes,
@@ -176,7 +176,7 @@ std::vector<MemoryHolder> MemoryRelief::Measure() {
       add(connection.origin(), sizeof(h2::Stream) + stream.held_bytes(), &stream);
     });
   });
-  if (io_.loop.now() >= callers_due_) AddIdle(holders);
+  if (with_idle) AddIdle(holders);
   SortByWhoGivesFirst(holders, [this](size_t bytes, size_t connections) {
     return account_.Much(bytes, connections);
   });
@@ -194,11 +194,11 @@ void MemoryRelief::EndLargest(int64_t bytes, int64_t bytes_of_all) {
   using Reason = MemoryHolder::Reason;
   const Instant now = io_.loop.now();
   const bool due = now >= callers_due_;
-  for (const MemoryHolder& holder : Measure()) {
+  if (due) callers_due_ = now + kCallersPause;
+  for (const MemoryHolder& holder : Measure(/*with_idle=*/due)) {
     const bool at_fault =
         holder.reason == Reason::kOfMuch || (due && holder.reason != Reason::kAny);
     if ((at_fault ? bytes : bytes_of_all) <= 0) return;
-    if (at_fault && holder.reason != Reason::kOfMuch) callers_due_ = now + kCallersPause;
     ended_connections_ = ended_connections_ || holder.reason == Reason::kIdle;
     bytes -= static_cast<int64_t>(holder.bytes);
     bytes_of_all -= static_cast<int64_t>(holder.bytes);

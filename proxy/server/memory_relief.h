@@ -75,7 +75,7 @@ class MemoryRelief {
   void LookAtIdle();
 
   // Returns what holds memory, by who gives first, and marks the connections that hold much.
-  std::vector<MemoryHolder> Measure();
+  std::vector<MemoryHolder> Measure(bool with_idle);
   void AddIdle(std::vector<MemoryHolder>& holders);
 
   // Frees `bytes` of those at fault, and of the others what `bytes_of_all` are more.
