@@ -165,7 +165,10 @@ TEST_F(ScarceMemory, NamesOfManyPlacesFillNoTable) {
   EXPECT_EQ(Hits(*sidecar_, "destinations"), 0);
   NameManyPlaces(4000, 250);
   ASSERT_TRUE(sidecar_->WaitForSum("levee_active_calls", {}, 0));
-  EXPECT_LT(sidecar_->process().ResidentBytes() - resident_, 24 * kMiB + kSanitizerMayKeep);
+  // What the calls took is given back some looks at the memory later.
+  EXPECT_TRUE(Eventually([&] {
+    return sidecar_->process().ResidentBytes() - resident_ < 24 * kMiB + kSanitizerMayKeep;
+  })) << sidecar_->process().ResidentBytes() - resident_;
   EXPECT_EQ(Hits(*sidecar_, "memory"), 0);
   EXPECT_GT(Hits(*sidecar_, "destinations"), 0);
 }
