@@ -32,7 +32,11 @@ MESH_KINDS = [
     ('GRPCRoute', 'gateway.networking.k8s.io', 'v1'),
     ('BackendTLSPolicy', 'gateway.networking.k8s.io', 'v1'),
     ('XBackendTrafficPolicy', 'gateway.networking.x-k8s.io', 'v1alpha1'),
+    ('BackendTrafficPolicy', 'gateway.envoyproxy.io', 'v1alpha1'),
 ]
+# The sources of docs/migrate.md, in its order: what its commands call a file, and the command that reads it.
+SOURCES = [('istio', 'istio'), ('linkerd', 'linkerd'), ('gateway-api', 'gateway-api'),
+           ('envoy-gateway', 'gateway-api')]
 
 
 def setUpModule():
@@ -134,14 +138,14 @@ class FromMesh(Walk):
 
     def import_all(self):
         """Has the objects of each mesh in turn, and takes the steps 1 and 2."""
-        for name in ('istio', 'linkerd', 'gateway-api'):
+        for name, command in SOURCES:
             text = (ROOT / f'tests/docs/migrate/{name}.yaml').read_text()
             self.assertEqual(server.kubectl('apply', '-f', '-', text=text).returncode, 0)
             get, = commands('docs/migrate.md', f'> {name}.yaml')
             self.do(get)
             self.assertEqual(server.kubectl('delete', '-f', '-', text=text).returncode, 0)
-            for command in commands('docs/migrate.md', f'import {name} '):
-                self.do(command)
+            for each in commands('docs/migrate.md', f'import {command} {name}.yaml'):
+                self.do(each)
         check, = commands('docs/migrate.md', 'check')
         self.assertEqual(self.do(check).strip(), check.output)
 
