@@ -116,11 +116,12 @@ uint16_t AdminServer::port() const { return server_->port(); }
 void AdminServer::Stop() { server_->Stop(); }
 
 absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(const ListenAddress& address,
-                                                                const AdminSources& sources,
+                                                                SidecarView& view,
                                                                 StateKeeper& keeper) {
-  return Start(address, {.state = [&keeper](const auto& request) { return keeper.Read(request); },
-                         .config = [&sources] { return ConfigOf(*sources.config().snapshot); },
-                         .drain = sources.drain});
+  return Start(address,
+               {.state = [&keeper](const auto& request) { return keeper.Read(request); },
+                .config = [&view] { return ConfigOf(*view.Config().snapshot); },
+                .drain = [&view](bool until_signal) { return view.StartDrain(until_signal); }});
 }
 
 absl::StatusOr<std::unique_ptr<AdminServer>> AdminServer::Start(const ListenAddress& address,

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "admin/http_message.h"
-#include "admin/sources.h"
+#include "admin/sidecar_view.h"
 #include "admin/state_keeper.h"
 #include "levee/admin/v1/admin.pb.h"
 #include "net/address.h"
@@ -31,7 +31,8 @@ struct AdminContent {
   // NotFound, worded for people, if the request names an upstream that is not there.
   std::function<absl::StatusOr<admin::v1::State>(const admin::v1::GetStateRequest&)> state;
   std::function<Config()> config;
-  std::function<bool(bool)> drain = nullptr;  // As AdminSources::drain; nullptr: nothing can drain.
+  std::function<bool(bool)> drain =
+      nullptr;  // As SidecarView::StartDrain; nullptr: nothing can drain.
 };
 
 // Answers, on threads of its own,
@@ -53,10 +54,9 @@ class AdminServer {
   static absl::StatusOr<std::unique_ptr<AdminServer>> Start(const ListenAddress& address,
                                                             AdminContent content);
 
-  // Serves a sidecar. `sources` and `keeper` must outlive the server.
+  // Serves a sidecar. `view` and `keeper` must outlive the server.
   static absl::StatusOr<std::unique_ptr<AdminServer>> Start(const ListenAddress& address,
-                                                            const AdminSources& sources,
-                                                            StateKeeper& keeper);
+                                                            SidecarView& view, StateKeeper& keeper);
 
   ~AdminServer();
   AdminServer(const AdminServer&) = delete;
@@ -67,7 +67,7 @@ class AdminServer {
   uint16_t port() const;
 
   // Stops as HttpServer::Stop does: within a second, and while a state is being made as long as
-  // AdminSources::endpoints takes. A second call does nothing.
+  // SidecarView::Endpoints takes. A second call does nothing.
   void Stop();
 
  private:

@@ -11,7 +11,7 @@
 
 namespace levee {
 
-// `identity_faults`: as AdminSources has them. Of a certificate from a file, the fault is the one
+// `identity_faults`: as SidecarView has them. Of a certificate from a file, the fault is the one
 // of the last reload that names the file.
 std::vector<admin::v1::Certificate> CertificateMessages(
     const ConfigStatus& status, const std::map<std::string, std::string>& identity_faults);

@@ -43,15 +43,15 @@ admin::v1::SharedLimit LimitMessage(const LimitView& view) {
 
 }  // namespace
 
-admin::v1::Store StoreMessage(const StoreView& view, const StoreRecord::Past& past,
-                              const AdminSources& sources) {
+admin::v1::Store StoreMessage(const StoreView& store, const StoreRecord::Past& past,
+                              const SidecarView::Facts& facts) {
   admin::v1::Store message;
-  message.set_name(view.name);
-  message.set_kind(std::string(StoreKindName(view.kind)));
-  message.set_connected(view.connected);
-  message.set_since(WallSeconds(sources.started_at + (view.since - sources.started)));
-  message.set_failure(ShownText(view.failure));
-  AddNodes(view.nodes, message);
+  message.set_name(store.name);
+  message.set_kind(std::string(StoreKindName(store.kind)));
+  message.set_connected(store.connected);
+  message.set_since(WallSeconds(facts.started_at + (store.since - facts.started)));
+  message.set_failure(ShownText(store.failure));
+  AddNodes(store.nodes, message);
   for (const StoreResult result : kAllOf<StoreResult, kStoreResults>) {
     const auto requests = static_cast<double>(past.added.requests[result]);
     if (requests == 0) continue;
@@ -63,20 +63,16 @@ admin::v1::Store StoreMessage(const StoreView& view, const StoreRecord::Past& pa
   return message;
 }
 
-void AddLimits(const AdminSources& sources, admin::v1::Sidecar& sidecar) {
-  if (sources.leases != nullptr) {
-    for (const auto& [limit, state] : sources.leases()) {
-      (*sidecar.mutable_leases())[limit] = std::string(LeaseStateName(state));
-    }
+void AddLimits(const SidecarView& view, admin::v1::Sidecar& sidecar) {
+  for (const auto& [limit, state] : view.Leases()) {
+    (*sidecar.mutable_leases())[limit] = std::string(LeaseStateName(state));
   }
-  if (sources.limits == nullptr) return;
-  for (const LimitView& view : sources.limits()) *sidecar.add_shared_limits() = LimitMessage(view);
+  for (const LimitView& limit : view.Limits()) *sidecar.add_shared_limits() = LimitMessage(limit);
 }
 
-void AddKeys(const AdminSources& sources, admin::v1::Sidecar& sidecar) {
-  if (sources.keys == nullptr) return;
-  const auto totals = sources.metrics.Dedupes();
-  for (const auto& [upstream, gauges] : sources.keys()) {
+void AddKeys(const SidecarView& view, admin::v1::Sidecar& sidecar) {
+  const auto totals = view.facts().metrics.Dedupes();
+  for (const auto& [upstream, gauges] : view.Keys()) {
     admin::v1::Keys& keys = (*sidecar.mutable_keys())[upstream];
     keys.set_keys(Count(uint64_t{gauges.keys}));
     keys.set_bytes(static_cast<double>(gauges.bytes));

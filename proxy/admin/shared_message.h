@@ -4,22 +4,22 @@
 
 #include <cstddef>
 
-#include "admin/sources.h"
+#include "admin/sidecar_view.h"
 #include "insight/store_board.h"
 #include "insight/store_record.h"
 #include "levee/admin/v1/admin.pb.h"
 
 namespace levee {
 
-// `sources`: for the times. Of many nodes those come first that are not ready.
-admin::v1::Store StoreMessage(const StoreView& view, const StoreRecord::Past& past,
-                              const AdminSources& sources);
+// Of many nodes those come first that are not ready.
+admin::v1::Store StoreMessage(const StoreView& store, const StoreRecord::Past& past,
+                              const SidecarView::Facts& facts);
 inline constexpr size_t kMaxStoreNodes = 50;
 
 // The rate limits that are shared, and who decides on them.
-void AddLimits(const AdminSources& sources, admin::v1::Sidecar& sidecar);
+void AddLimits(const SidecarView& view, admin::v1::Sidecar& sidecar);
 
 // The idempotency keys of each upstream that has some.
-void AddKeys(const AdminSources& sources, admin::v1::Sidecar& sidecar);
+void AddKeys(const SidecarView& view, admin::v1::Sidecar& sidecar);
 
 }  // namespace levee

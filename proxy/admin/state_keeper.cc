@@ -91,15 +91,15 @@ bool WantsDetails(const admin::v1::GetStateRequest& request, const std::string& 
 
 }  // namespace
 
-StateKeeper::StateKeeper(const AdminSources& sources, std::string instance)
-    : sources_(sources), instance_(std::move(instance)) {}
+StateKeeper::StateKeeper(const SidecarView& view, std::string instance)
+    : view_(view), instance_(std::move(instance)) {}
 
 StateKeeper::~StateKeeper() { Stop(); }
 
 void StateKeeper::Start() {
   if (thread_.joinable()) return;
   stopping_ = false;
-  Tick(sources_.clock());
+  Tick(view_.Now());
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -120,14 +120,14 @@ void StateKeeper::Stop() {
 void StateKeeper::Run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    const Instant next = sources_.started + absl::Seconds(record_.second() + 1) + kSettled;
-    const absl::Duration rest = next - sources_.clock();
+    const Instant next = view_.facts().started + absl::Seconds(record_.second() + 1) + kSettled;
+    const absl::Duration rest = next - view_.Now();
     if (rest > absl::ZeroDuration()) {
       wake_.wait_for(lock, absl::ToChronoNanoseconds(rest));
       continue;
     }
     lock.unlock();
-    Tick(sources_.clock());
+    Tick(view_.Now());
     lock.lock();
   }
 }
@@ -142,22 +142,22 @@ void StateKeeper::Tick(Instant now) {
 }
 
 bool StateKeeper::ReadCounters(Instant now) {
-  const auto whole = static_cast<uint32_t>((now - sources_.started) / absl::Seconds(1));
+  const auto whole = static_cast<uint32_t>((now - view_.facts().started) / absl::Seconds(1));
   uint64_t last_call = 0;
   {
     const std::lock_guard lock(mutex_);
     if (record_.begun() && whole <= record_.second()) return false;
     last_call = record_.last_call();
   }
-  const std::vector<UpstreamTotals> totals = sources_.metrics.Totals();
-  const std::vector<Metrics::BudgetGauges> budgets = sources_.budgets();
-  const std::map<std::string, double> throttles = sources_.throttles();
-  const std::map<std::string, GuardState> guards = sources_.guards();
-  const std::vector<RememberedCall> calls = sources_.calls.Read(last_call);
-  const std::vector<StoreTotals> stores = sources_.metrics.Stores();
+  const std::vector<UpstreamTotals> totals = view_.facts().metrics.Totals();
+  const std::vector<BudgetGauges> budgets = view_.Budgets();
+  const std::map<std::string, double> throttles = view_.Throttles();
+  const std::map<std::string, GuardState> guards = view_.Guards();
+  const std::vector<RememberedCall> calls = view_.facts().calls.Read(last_call);
+  const std::vector<StoreTotals> stores = view_.facts().metrics.Stores();
   const std::lock_guard lock(mutex_);
   stores_.Update(whole, stores);
-  record_.Update(whole, sources_.started, totals, budgets, throttles, guards, calls);
+  record_.Update(whole, view_.facts().started, totals, budgets, throttles, guards, calls);
   return true;
 }
 
@@ -170,7 +170,7 @@ std::shared_ptr<const std::vector<EndpointView>> StateKeeper::Endpoints() {
   const std::lock_guard lock(endpoints_mutex_);
   const uint32_t now = second();
   if (endpoints_ == nullptr || endpoints_second_ != now) {
-    endpoints_ = std::make_shared<const std::vector<EndpointView>>(sources_.endpoints());
+    endpoints_ = std::make_shared<const std::vector<EndpointView>>(view_.Endpoints());
     endpoints_second_ = now;
   }
   return endpoints_;
@@ -188,26 +188,23 @@ RecentState StateKeeper::Recent(const admin::v1::GetStateRequest& request,
 }
 
 void StateKeeper::AddCertificates(const ConfigStatus& config, admin::v1::State& state) const {
-  std::map<std::string, std::string> faults;
-  if (sources_.identity_faults != nullptr) faults = sources_.identity_faults();
-  for (admin::v1::Certificate& certificate : CertificateMessages(config, faults)) {
+  for (admin::v1::Certificate& certificate : CertificateMessages(config, view_.IdentityFaults())) {
     *state.mutable_configuration()->add_certificates() = std::move(certificate);
   }
 }
 
 void StateKeeper::AddShared(admin::v1::Sidecar& sidecar) const {
-  AddLimits(sources_, sidecar);
-  AddKeys(sources_, sidecar);
-  if (sources_.stores == nullptr) return;
-  for (const StoreView& view : sources_.stores()) {
+  AddLimits(view_, sidecar);
+  AddKeys(view_, sidecar);
+  for (const StoreView& store : view_.Stores()) {
     const std::lock_guard lock(mutex_);
-    *sidecar.add_stores() = StoreMessage(view, stores_.Read(view.name), sources_);
+    *sidecar.add_stores() = StoreMessage(store, stores_.Read(store.name), view_.facts());
   }
 }
 
 absl::StatusOr<admin::v1::State> StateKeeper::Read(const admin::v1::GetStateRequest& request) {
   const std::lock_guard building(building_);
-  const ConfigStatus config = sources_.config();
+  const ConfigStatus config = view_.Config();
   const auto endpoints = Endpoints();
   const RecentState recent = Recent(request, *config.snapshot);
   if (!request.upstream().empty() && recent.upstreams.empty()) {
@@ -216,8 +213,8 @@ absl::StatusOr<admin::v1::State> StateKeeper::Read(const admin::v1::GetStateRequ
   admin::v1::State state;
   state.set_next(recent.second);
   state.set_instance(instance_);
-  state.set_time(WallSeconds(sources_.wall_clock()));
-  *state.mutable_sidecar() = SidecarMessage(sources_);
+  state.set_time(WallSeconds(view_.WallNow()));
+  *state.mutable_sidecar() = SidecarMessage(view_);
   AddShared(*state.mutable_sidecar());
   *state.mutable_configuration() = ConfigurationMessage(config);
   AddCertificates(config, state);

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "admin/sources.h"
+#include "admin/sidecar_view.h"
 #include "base/instant.h"
 #include "insight/state_record.h"
 #include "insight/store_record.h"
@@ -22,7 +22,7 @@
 
 namespace levee {
 
-// Reads the counters at every whole second since `sources.started`, beginning with Start; the
+// Reads the counters at every whole second since the sidecar's start, beginning with Start; the
 // servers ask it for the state. Without Start it costs nothing, as in a sidecar without admin
 // servers.
 //
@@ -30,8 +30,8 @@ namespace levee {
 // functions belong to the thread that created the keeper.
 class StateKeeper {
  public:
-  // `sources` must outlive the keeper. `instance` tells this process from the one before: a UUID.
-  StateKeeper(const AdminSources& sources, std::string instance);
+  // `view` must outlive the keeper. `instance` tells this process from the one before: a UUID.
+  StateKeeper(const SidecarView& view, std::string instance);
   ~StateKeeper();
   StateKeeper(const StateKeeper&) = delete;
   StateKeeper& operator=(const StateKeeper&) = delete;
@@ -57,7 +57,7 @@ class StateKeeper {
 
   // Returns the workers' views of their endpoints. The workers are asked at most once for every
   // second that was read, and only on demand, since it takes a turn of their loops. So this may
-  // take as long as AdminSources::endpoints. Never nullptr.
+  // take as long as SidecarView::Endpoints. Never nullptr.
   std::shared_ptr<const std::vector<EndpointView>> Endpoints();
 
   // While it lives, its function is called after every second that was read, on the thread that
@@ -82,7 +82,7 @@ class StateKeeper {
   void AddShared(admin::v1::Sidecar& sidecar) const;
   RecentState Recent(const admin::v1::GetStateRequest& request, const Snapshot& snapshot) const;
 
-  const AdminSources& sources_;
+  const SidecarView& view_;
   const std::string instance_;
 
   mutable std::mutex mutex_;

@@ -77,32 +77,29 @@ double WallSeconds(absl::Time time) {
   return time == absl::InfinitePast() ? 0 : absl::ToDoubleSeconds(time - absl::UnixEpoch());
 }
 
-admin::v1::Sidecar SidecarMessage(const AdminSources& sources) {
+admin::v1::Sidecar SidecarMessage(const SidecarView& view) {
+  const SidecarView::Facts& facts = view.facts();
   admin::v1::Sidecar message;
-  message.set_version(sources.version);
-  message.set_commit(sources.commit);
-  message.set_phase(sources.draining() ? admin::v1::Sidecar::PHASE_DRAINING
-                                       : admin::v1::Sidecar::PHASE_SERVING);
-  message.set_started(WallSeconds(sources.started_at));
-  message.set_workers(Count(int64_t{sources.workers}));
+  message.set_version(facts.version);
+  message.set_commit(facts.commit);
+  message.set_phase(view.Draining() ? admin::v1::Sidecar::PHASE_DRAINING
+                                    : admin::v1::Sidecar::PHASE_SERVING);
+  message.set_started(WallSeconds(facts.started_at));
+  message.set_workers(Count(int64_t{facts.workers}));
   int64_t calls = 0;
   int64_t connections = 0;
-  for (int worker = 0; worker < sources.workers; ++worker) {
-    const WorkerSeries& series = sources.metrics.Worker(worker);
+  for (int worker = 0; worker < facts.workers; ++worker) {
+    const WorkerSeries& series = facts.metrics.Worker(worker);
     calls += series.active_calls.Read();
     connections += series.downstream_connections.Read();
   }
-  if (sources.listeners != nullptr) {
-    for (std::string& listener : sources.listeners())
-      *message.add_listeners() = std::move(listener);
-  }
-  if (sources.tls_destinations != nullptr) {
-    for (std::string& destination : sources.tls_destinations())
-      *message.add_tls_destinations() = std::move(destination);
+  for (std::string& listener : view.Listeners()) *message.add_listeners() = std::move(listener);
+  for (std::string& destination : view.TlsDestinations()) {
+    *message.add_tls_destinations() = std::move(destination);
   }
   message.set_active_calls(Count(calls));
   message.set_downstream_connections(Count(connections));
-  for (const Metrics::ShadowTotals& totals : sources.metrics.Shadows()) {
+  for (const Metrics::ShadowTotals& totals : facts.metrics.Shadows()) {
     admin::v1::Shadow& shadow = *message.add_shadows();
     shadow.set_policy(totals.policy);
     shadow.set_shadow(totals.shadow);
@@ -110,7 +107,7 @@ admin::v1::Sidecar SidecarMessage(const AdminSources& sources) {
     shadow.set_more(Count(totals.calls[ShadowOutcome::kMore]));
     shadow.set_fewer(Count(totals.calls[ShadowOutcome::kFewer]));
   }
-  const auto hits = sources.metrics.LimitHits();
+  const auto hits = facts.metrics.LimitHits();
   for (int i = 0; i < kLimits; ++i) {
     const auto limit = static_cast<Limit>(i);
     if (hits[limit] == 0) continue;

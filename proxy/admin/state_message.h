@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "admin/sources.h"
+#include "admin/sidecar_view.h"
 #include "insight/history.h"
 #include "insight/recent_calls.h"
 #include "insight/verdict.h"
@@ -21,7 +21,7 @@ namespace levee {
 // Returns seconds since 1970; 0 for InfinitePast.
 double WallSeconds(absl::Time time);
 
-admin::v1::Sidecar SidecarMessage(const AdminSources& sources);
+admin::v1::Sidecar SidecarMessage(const SidecarView& view);
 admin::v1::Configuration ConfigurationMessage(const ConfigStatus& status);
 admin::v1::Sample SampleMessage(const HistorySample& sample);
 admin::v1::Budget BudgetMessage(const BudgetState& budget, int seconds_empty);

@@ -80,9 +80,9 @@ class AdminService::Watcher final : public grpc::ServerWriteReactor<admin::v1::S
   admin::v1::State state_;  // belongs to gRPC while it writes
 };
 
-AdminService::AdminService(const AdminSources& sources, StateKeeper& keeper,
+AdminService::AdminService(SidecarView& view, StateKeeper& keeper,
                            std::function<void()> every_second)
-    : sources_(sources), keeper_(keeper), every_second_(std::move(every_second)) {}
+    : view_(view), keeper_(keeper), every_second_(std::move(every_second)) {}
 
 AdminService::~AdminService() { Stop(); }
 
@@ -195,7 +195,7 @@ grpc::ServerUnaryReactor* AdminService::GetConfig(grpc::CallbackServerContext* c
                                                   const admin::v1::GetConfigRequest* request,
                                                   admin::v1::ConfigText* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  const auto snapshot = sources_.config().snapshot;
+  const auto snapshot = view_.Config().snapshot;
   const bool json = request->format() == admin::v1::GetConfigRequest::FORMAT_JSON;
   if (!json && request->format() != admin::v1::GetConfigRequest::FORMAT_YAML) {
     reactor->Finish({grpc::StatusCode::INVALID_ARGUMENT, "format is FORMAT_YAML or FORMAT_JSON"});
@@ -211,7 +211,7 @@ grpc::ServerUnaryReactor* AdminService::Drain(grpc::CallbackServerContext* conte
                                               const admin::v1::DrainRequest* request,
                                               admin::v1::DrainResponse* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  response->set_began(sources_.drain(request->until_signal()));
+  response->set_began(view_.StartDrain(request->until_signal()));
   reactor->Finish(grpc::Status::OK);
   return reactor;
 }

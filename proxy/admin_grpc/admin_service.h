@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "admin/sources.h"
+#include "admin/sidecar_view.h"
 #include "admin/state_keeper.h"
 #include "grpcpp/grpcpp.h"
 #include "levee/admin/v1/admin.grpc.pb.h"
@@ -27,10 +27,9 @@ class AdminService final : public admin::v1::Admin::CallbackService {
   static constexpr size_t kMaxWaiting = 16;
   static constexpr size_t kMaxWatching = 16;
 
-  // `sources` and `keeper` must outlive the service. From Start on, `every_second` is called on the
+  // `view` and `keeper` must outlive the service. From Start on, `every_second` is called on the
   // service's thread, once at first and then after every second that the keeper has read.
-  AdminService(const AdminSources& sources, StateKeeper& keeper,
-               std::function<void()> every_second);
+  AdminService(SidecarView& view, StateKeeper& keeper, std::function<void()> every_second);
   ~AdminService() override;
 
   // Begins to serve; calls that came before have waited.
@@ -67,7 +66,7 @@ class AdminService final : public admin::v1::Admin::CallbackService {
   void PushSoon(const std::shared_ptr<Watcher>& watcher);
   void Forget(const Watcher* watcher);
 
-  const AdminSources& sources_;
+  SidecarView& view_;
   StateKeeper& keeper_;
   const std::function<void()> every_second_;
 

@@ -71,8 +71,8 @@ void SetBounds(grpc::ServerBuilder& builder) {
 // would take any number.
 class GrpcAdminServer::Serving final : private net::TurnHandler {
  public:
-  Serving(const AdminSources& sources, StateKeeper& keeper)
-      : sources_(sources), keeper_(keeper), service_(sources, keeper, [this] { LookAtHealth(); }) {
+  Serving(SidecarView& view, StateKeeper& keeper)
+      : view_(view), keeper_(keeper), service_(view, keeper, [this] { LookAtHealth(); }) {
     loop_.SetTurnHandler(this);
   }
 
@@ -91,7 +91,7 @@ class GrpcAdminServer::Serving final : private net::TurnHandler {
     if (server_ == nullptr) {
       return AddressFault(address, kField, "the gRPC library refuses; its log says why");
     }
-    SetHealth("", sources_.ready());
+    SetHealth("", view_.Ready());
     service_.Start();
     try {
       thread_ = std::thread([this] { loop_.Run(); });
@@ -137,8 +137,8 @@ class GrpcAdminServer::Serving final : private net::TurnHandler {
   }
 
   void LookAtHealth() {
-    SetHealth("", sources_.ready());
-    const auto snapshot = sources_.config().snapshot;
+    SetHealth("", view_.Ready());
+    const auto snapshot = view_.Config().snapshot;
     for (const auto& [name, serving] : upstreams_.Update(*snapshot, *keeper_.Endpoints())) {
       SetHealth(name, serving);
     }
@@ -152,7 +152,7 @@ class GrpcAdminServer::Serving final : private net::TurnHandler {
     server_->GetHealthCheckService()->SetServingStatus(name, serving);
   }
 
-  const AdminSources& sources_;
+  SidecarView& view_;
   StateKeeper& keeper_;
   UpstreamHealth upstreams_;
   std::map<std::string, bool> health_;  // as last set
@@ -168,9 +168,9 @@ class GrpcAdminServer::Serving final : private net::TurnHandler {
 };
 
 absl::StatusOr<std::unique_ptr<GrpcAdminServer>> GrpcAdminServer::Start(
-    const ListenAddress& address, const AdminSources& sources, StateKeeper& keeper) {
+    const ListenAddress& address, SidecarView& view, StateKeeper& keeper) {
   InitPlugins();
-  auto serving = std::make_unique<Serving>(sources, keeper);
+  auto serving = std::make_unique<Serving>(view, keeper);
   if (absl::Status listening = serving->Listen(address); !listening.ok()) {
     serving->Stop();
     return listening;

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "admin/sources.h"
+#include "admin/sidecar_view.h"
 #include "admin/state_keeper.h"
 #include "net/address.h"
 #include "settings/snapshot.h"
@@ -25,11 +25,11 @@ namespace levee {
 // that started the server.
 class GrpcAdminServer {
  public:
-  // Binds and serves. `sources` and `keeper` must outlive the server; `keeper` must have been
+  // Binds and serves. `view` and `keeper` must outlive the server; `keeper` must have been
   // started, as its seconds drive the health and WatchState. The error says which address failed,
   // why, and which field of the configuration to change.
   static absl::StatusOr<std::unique_ptr<GrpcAdminServer>> Start(const ListenAddress& address,
-                                                                const AdminSources& sources,
+                                                                SidecarView& view,
                                                                 StateKeeper& keeper);
   ~GrpcAdminServer();
   GrpcAdminServer(const GrpcAdminServer&) = delete;

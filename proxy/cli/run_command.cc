@@ -32,9 +32,8 @@ namespace levee {
 namespace {
 
 absl::StatusOr<std::unique_ptr<ControlPort>> OpenGrpcPort(const ListenAddress& address,
-                                                          const AdminSources& sources,
-                                                          StateKeeper& keeper) {
-  return ToControlPort(GrpcAdminServer::Start(address, sources, keeper));
+                                                          SidecarView& view, StateKeeper& keeper) {
+  return ToControlPort(GrpcAdminServer::Start(address, view, keeper));
 }
 
 std::unique_ptr<SpanExporter> MakeExporter(SpanSeries& series, EventLog& log) {

@@ -60,9 +60,9 @@ UpstreamTotals Difference(const UpstreamTotals& now, const UpstreamTotals& befor
   return added;
 }
 
-std::map<std::string, BudgetState> StatesOf(const std::vector<Metrics::BudgetGauges>& budgets) {
+std::map<std::string, BudgetState> StatesOf(const std::vector<BudgetGauges>& budgets) {
   std::map<std::string, BudgetState> states;
-  for (const Metrics::BudgetGauges& budget : budgets) {
+  for (const BudgetGauges& budget : budgets) {
     const auto [entry, first] = states.try_emplace(budget.upstream);
     BudgetState& state = entry->second;
     const double ratio = std::max(state.ratio, budget.ratio);
@@ -119,7 +119,7 @@ void History::Begin(uint32_t second, const std::vector<UpstreamTotals>& totals) 
 }
 
 void History::Add(uint32_t second, const std::vector<UpstreamTotals>& totals,
-                  const std::vector<Metrics::BudgetGauges>& budgets,
+                  const std::vector<BudgetGauges>& budgets,
                   const std::map<std::string, double>& throttles,
                   const std::map<std::string, GuardState>& guards) {
   const int64_t passed = int64_t{second} - second_;

@@ -66,7 +66,7 @@ class History {
   // upstream count from 0. An upstream that is not in `totals` any more is forgotten with its last
   // sample.
   void Add(uint32_t second, const std::vector<UpstreamTotals>& totals,
-           const std::vector<Metrics::BudgetGauges>& budgets,
+           const std::vector<BudgetGauges>& budgets,
            const std::map<std::string, double>& throttles = {},
            const std::map<std::string, GuardState>& guards = {});
 

@@ -7,7 +7,7 @@ namespace levee {
 
 void StateRecord::Update(uint32_t second, Instant started,
                          const std::vector<UpstreamTotals>& totals,
-                         const std::vector<Metrics::BudgetGauges>& budgets,
+                         const std::vector<BudgetGauges>& budgets,
                          const std::map<std::string, double>& throttles,
                          const std::map<std::string, GuardState>& guards,
                          const std::vector<RememberedCall>& calls) {

@@ -54,7 +54,7 @@ class StateRecord {
   // call. The first call, and the first one after Pause, only note the counters, so that earlier
   // events are part of no sample.
   void Update(uint32_t second, Instant started, const std::vector<UpstreamTotals>& totals,
-              const std::vector<Metrics::BudgetGauges>& budgets,
+              const std::vector<BudgetGauges>& budgets,
               const std::map<std::string, double>& throttles,
               const std::map<std::string, GuardState>& guards,
               const std::vector<RememberedCall>& calls);

@@ -61,10 +61,10 @@ void BudgetTable::Forget(Instant now) {
   });
 }
 
-std::vector<Metrics::BudgetGauges> BudgetTable::Read(Instant now) const {
+std::vector<BudgetGauges> BudgetTable::Read(Instant now) const {
   const std::lock_guard lock(mutex_);
-  std::vector<Metrics::BudgetGauges> gauges;
-  std::vector<Metrics::BudgetGauges> unused;
+  std::vector<BudgetGauges> gauges;
+  std::vector<BudgetGauges> unused;
   std::set<std::string> known;  // upstreams that have a budget with content
   for (const Budgets* budgets : {&budgets_, &shared_}) {
     for (const auto& [key, budget] : *budgets) {
@@ -83,7 +83,7 @@ std::vector<Metrics::BudgetGauges> BudgetTable::Read(Instant now) const {
     }
   }
   // A budget that no call uses speaks for its upstream only if there is no other.
-  for (Metrics::BudgetGauges& gauge : unused) {
+  for (BudgetGauges& gauge : unused) {
     if (known.insert(gauge.upstream).second) gauges.push_back(std::move(gauge));
   }
   return gauges;

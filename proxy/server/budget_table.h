@@ -46,7 +46,7 @@ class BudgetTable {
   }
 
   // Returns the values of the gauges; one entry per budget.
-  std::vector<Metrics::BudgetGauges> Read(Instant now) const;
+  std::vector<BudgetGauges> Read(Instant now) const;
 
  private:
   // Upstream, authority and the numbers of the policy.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "admin/sources.h"
+#include "admin/sidecar_view.h"
 #include "admin/state_keeper.h"
 #include "net/address.h"
 #include "settings/snapshot.h"
@@ -29,11 +29,11 @@ class ControlPort {
   virtual void Stop() = 0;
 };
 
-// Opens a port and serves on it. `sources` and `keeper` must outlive the port; `keeper` has been
+// Opens a port and serves on it. `view` and `keeper` must outlive the port; `keeper` has been
 // started. The error says which address failed, why, and which field of the configuration to
 // change.
 using OpenControlPort = std::function<absl::StatusOr<std::unique_ptr<ControlPort>>(
-    const ListenAddress& address, const AdminSources& sources, StateKeeper& keeper)>;
+    const ListenAddress& address, SidecarView& view, StateKeeper& keeper)>;
 
 // Makes a port of the result of a server's Start.
 template <typename Server>

@@ -19,25 +19,24 @@ bool SameAddress(const std::optional<ListenAddress>& one,
 
 }  // namespace
 
-ControlPorts::ControlPorts(const AdminSources& sources, StateKeeper& keeper,
-                           OpenControlPort open_grpc)
-    : sources_(sources),
+ControlPorts::ControlPorts(SidecarView& view, StateKeeper& keeper, OpenControlPort open_grpc)
+    : view_(view),
       keeper_(keeper),
       places_{Place{.name = "metrics",
                     .open =
-                        [&sources](const ListenAddress& address) {
-                          return ToControlPort(
-                              MetricsServer::Start(address, sources.metrics, sources.ready));
+                        [&view](const ListenAddress& address) {
+                          return ToControlPort(MetricsServer::Start(
+                              address, view.facts().metrics, [&view] { return view.Ready(); }));
                         }},
               Place{.name = "admin",
                     .open =
-                        [&sources, &keeper](const ListenAddress& address) {
-                          return ToControlPort(AdminServer::Start(address, sources, keeper));
+                        [&view, &keeper](const ListenAddress& address) {
+                          return ToControlPort(AdminServer::Start(address, view, keeper));
                         }},
               Place{.name = "admin-grpc",
-                    .open = [&sources, &keeper,
+                    .open = [&view, &keeper,
                              open = std::move(open_grpc)](const ListenAddress& address) {
-                      return open(address, sources, keeper);
+                      return open(address, view, keeper);
                     }}} {}
 
 absl::Status ControlPorts::Prepare(const Snapshot& snapshot) {
@@ -102,7 +101,7 @@ absl::Status ControlPorts::RollBack(Place& place) {
 void ControlPorts::RememberIfShown() {
   const auto& [metrics, admin, grpc] = places_;
   const bool shown = admin.port != nullptr || grpc.port != nullptr;
-  sources_.calls.SetEnabled(shown);
+  view_.facts().calls.SetEnabled(shown);
   if (!shown) keeper_.Stop();
 }
 

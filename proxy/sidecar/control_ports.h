@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "admin/sources.h"
+#include "admin/sidecar_view.h"
 #include "admin/state_keeper.h"
 #include "settings/snapshot.h"
 #include "sidecar/control_port.h"
@@ -23,8 +23,8 @@ namespace levee {
 // remembered and `keeper` reads the counters. Otherwise these cost nothing. One thread at a time.
 class ControlPorts {
  public:
-  // No port is open. `sources` and `keeper` outlive the ports. `open_grpc` opens the gRPC port.
-  ControlPorts(const AdminSources& sources, StateKeeper& keeper, OpenControlPort open_grpc);
+  // No port is open. `view` and `keeper` outlive the ports. `open_grpc` opens the gRPC port.
+  ControlPorts(SidecarView& view, StateKeeper& keeper, OpenControlPort open_grpc);
   ~ControlPorts() { Stop(); }
   ControlPorts(const ControlPorts&) = delete;
   ControlPorts& operator=(const ControlPorts&) = delete;
@@ -75,7 +75,7 @@ class ControlPorts {
   static absl::Status RollBack(Place& place);
   void RememberIfShown();
 
-  const AdminSources& sources_;
+  SidecarView& view_;
   StateKeeper& keeper_;
   std::array<Place, 3> places_;  // metrics, admin, gRPC
 };

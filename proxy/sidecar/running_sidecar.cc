@@ -91,6 +91,51 @@ std::string NewInstance() {
 
 }  // namespace
 
+// Reads what has been opened before the first port and the first scrape.
+class RunningSidecar::View final : public SidecarView {
+ public:
+  explicit View(RunningSidecar& running)
+      : SidecarView({.metrics = running.metrics_,
+                     .calls = running.recent_calls_,
+                     .workers = running.options_.workers,
+                     .version = running.options_.version,
+                     .commit = running.options_.commit,
+                     .started = net::ReadClock(),
+                     .started_at = net::WallClock()}),
+        running_(running) {}
+
+  Instant Now() const override { return net::ReadClock(); }
+  absl::Time WallNow() const override { return net::WallClock(); }
+  std::vector<BudgetGauges> Budgets() const override { return sidecar().budgets(); }
+  std::map<std::string, double> Throttles() const override {
+    return sidecar().throttle_probabilities();
+  }
+  std::map<std::string, GuardState> Guards() const override { return sidecar().guards(); }
+  std::map<std::string, DedupeGauges> Keys() const override { return sidecar().dedupes(); }
+  std::map<std::string, LeaseState> Leases() const override { return sidecar().leases(); }
+  int64_t ReplayBytes() const override { return sidecar().replay_bytes(); }
+  MemoryGauges Memory() const override { return sidecar().memory(); }
+  LostLines Lost() const override { return running_.Lost(); }
+  std::vector<EndpointView> Endpoints() const override { return sidecar().endpoints(); }
+  ConfigStatus Config() const override { return running_.reloader_->status(); }
+  bool Ready() const override { return sidecar().ready(); }
+  bool Draining() const override { return sidecar().draining(); }
+  bool StartDrain(bool until_signal) override { return sidecar().StartDrain(until_signal); }
+  std::vector<std::string> Listeners() const override { return running_.Listeners(); }
+  std::vector<std::string> TlsDestinations() const override { return sidecar().tls_destinations(); }
+  std::map<std::string, std::string> IdentityFaults() const override {
+    const std::shared_ptr<IdentitySource>& identities = running_.options_.identities;
+    return identities == nullptr ? std::map<std::string, std::string>() : identities->Faults();
+  }
+  std::vector<StoreView> Stores() const override { return sidecar().stores(); }
+  std::vector<LimitView> Limits() const override { return sidecar().limits(); }
+
+ private:
+  Sidecar& sidecar() const { return *running_.sidecar_; }
+
+  RunningSidecar& running_;
+};
+
 absl::StatusOr<std::unique_ptr<RunningSidecar>> RunningSidecar::Open(Options options,
                                                                      const CheckedConfig& checked,
                                                                      EventLog& log) {
@@ -104,9 +149,9 @@ RunningSidecar::RunningSidecar(Options options, const CheckedConfig& checked, Ev
       log_(log),
       metrics_(MetricsOptions(options_, *checked.snapshot)),
       exporter_(options_.make_exporter(metrics_.Spans(), log)),
-      sources_(MakeSources()),
-      keeper_(sources_, NewInstance()),
-      ports_(sources_, keeper_, options_.open_grpc) {}
+      view_(std::make_unique<View>(*this)),
+      keeper_(*view_, NewInstance()),
+      ports_(*view_, keeper_, options_.open_grpc) {}
 
 RunningSidecar::~RunningSidecar() {
   if (reloader_ != nullptr) reloader_->Stop();
@@ -135,14 +180,7 @@ absl::Status RunningSidecar::OpenAll(const CheckedConfig& checked) {
                                   return in_use_.snapshot;
                                 },
                             .take_over = [this](const auto& taken) { return TakeOver(taken); }});
-  metrics_.SetBudgetSource([this] { return sidecar_->budgets(); });
-  metrics_.SetGuardSource([this] { return sidecar_->guards(); });
-  metrics_.SetLeaseSource([this] { return sidecar_->leases(); });
-  metrics_.SetDedupeSource([this] { return sidecar_->dedupes(); });
-  metrics_.SetThrottleSource([this] { return sidecar_->throttle_probabilities(); });
-  metrics_.SetReplayBytesSource([this] { return sidecar_->replay_bytes(); });
-  metrics_.SetMemorySource([this] { return sidecar_->memory(); });
-  metrics_.SetLostLinesSource([this] { return LostLines(); });
+  metrics_.Show(view_.get());
   absl::Status prepared = ports_.Prepare(*snapshot);
   if (!prepared.ok()) return prepared;
   ports_.Commit();
@@ -162,38 +200,6 @@ void RunningSidecar::KeepIdentities() {
   if (options_.identities != nullptr) options_.identities->Keep(in_use_.snapshot->workload_apis);
 }
 
-std::map<std::string, std::string> RunningSidecar::IdentityFaults() {
-  if (options_.identities == nullptr) return {};
-  return options_.identities->Faults();
-}
-
-AdminSources RunningSidecar::MakeSources() {
-  return {.metrics = metrics_,
-          .calls = recent_calls_,
-          .workers = options_.workers,
-          .version = options_.version,
-          .commit = options_.commit,
-          .started = net::ReadClock(),
-          .started_at = net::WallClock(),
-          .clock = net::ReadClock,
-          .wall_clock = net::WallClock,
-          .budgets = [this] { return sidecar_->budgets(); },
-          .throttles = [this] { return sidecar_->throttle_probabilities(); },
-          .guards = [this] { return sidecar_->guards(); },
-          .endpoints = [this] { return sidecar_->endpoints(); },
-          .config = [this] { return reloader_->status(); },
-          .ready = [this] { return sidecar_->ready(); },
-          .draining = [this] { return sidecar_->draining(); },
-          .drain = [this](bool until_signal) { return sidecar_->StartDrain(until_signal); },
-          .listeners = [this] { return Listeners(); },
-          .tls_destinations = [this] { return sidecar_->tls_destinations(); },
-          .leases = [this] { return sidecar_->leases(); },
-          .keys = [this] { return sidecar_->dedupes(); },
-          .identity_faults = [this] { return IdentityFaults(); },
-          .stores = [this] { return sidecar_->stores(); },
-          .limits = [this] { return sidecar_->limits(); }};
-}
-
 void RunningSidecar::Run() {
   Announce();
   sidecar_->Run();
@@ -210,7 +216,7 @@ std::vector<std::string> RunningSidecar::Listeners() {
   return listeners;
 }
 
-Metrics::LostLines RunningSidecar::LostLines() {
+LostLines RunningSidecar::Lost() {
   const std::lock_guard lock(in_use_mutex_);
   const auto lost = [](const net::LineWriter* lines) {
     return lines == nullptr ? 0 : lines->lost();

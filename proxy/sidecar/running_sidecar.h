@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "admin/sources.h"
+#include "admin/sidecar_view.h"
 #include "admin/state_keeper.h"
 #include "config/load.h"
 #include "insight/recent_calls.h"
@@ -71,13 +71,13 @@ class RunningSidecar {
     std::vector<ListenerSet::Bound> listeners;
   };
 
+  class View;
+
   RunningSidecar(Options options, const CheckedConfig& checked, EventLog& log);
 
   absl::Status OpenAll(const CheckedConfig& checked);
-  AdminSources MakeSources();
-  std::map<std::string, std::string> IdentityFaults();
   std::vector<std::string> Listeners();
-  Metrics::LostLines LostLines();
+  LostLines Lost();
   void Announce();
   void FollowIdentities();
   void KeepIdentities();
@@ -93,7 +93,7 @@ class RunningSidecar {
   Metrics metrics_;
   RecentCalls recent_calls_;
   const std::unique_ptr<SpanExporter> exporter_;
-  const AdminSources sources_;
+  const std::unique_ptr<SidecarView> view_;
   StateKeeper keeper_;
 
   // Only the thread of a reload changes `in_use_`, in Commit and under the mutex. So this thread

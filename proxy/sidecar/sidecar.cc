@@ -444,8 +444,8 @@ std::vector<LimitView> Sidecar::limits() const {
   return views;
 }
 
-std::map<std::string, Metrics::DedupeGauges> Sidecar::dedupes() const {
-  std::map<std::string, Metrics::DedupeGauges> gauges;
+std::map<std::string, DedupeGauges> Sidecar::dedupes() const {
+  std::map<std::string, DedupeGauges> gauges;
   for (const auto& [upstream, view] : dedupes_.Views()) {
     gauges[upstream] = {.keys = view.stored.keys,
                         .bytes = view.stored.bytes,

@@ -96,17 +96,17 @@ class Sidecar : private Timer {
 
   // Any thread.
   int64_t replay_bytes() const;
-  Metrics::Memory memory() const {
+  MemoryGauges memory() const {
     return {.held = memory_.Held(AllocatedBlockBytes()), .limit = memory_.limit()};
   }
-  std::vector<Metrics::BudgetGauges> budgets() const { return budgets_.Read(net::ReadClock()); }
+  std::vector<BudgetGauges> budgets() const { return budgets_.Read(net::ReadClock()); }
   std::map<std::string, double> throttle_probabilities() const {
     return throttles_.Probabilities(net::ReadClock());
   }
 
   // By upstream.
   std::map<std::string, GuardState> guards() const;
-  std::map<std::string, Metrics::DedupeGauges> dedupes() const;
+  std::map<std::string, DedupeGauges> dedupes() const;
   std::map<std::string, LeaseState> leases() const;
 
   // The stores and limits that are shared with other sidecars.

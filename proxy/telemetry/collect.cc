@@ -92,10 +92,9 @@ void CollectSpans(std::span<const WorkerSeries> workers, const SpanSeries& serie
 
 // Returns one budget for each upstream: the one with the fewest retries available, with all that
 // wait.
-std::map<std::string, Metrics::BudgetGauges> SmallestBudgets(
-    std::vector<Metrics::BudgetGauges> budgets) {
-  std::map<std::string, Metrics::BudgetGauges> smallest;
-  for (Metrics::BudgetGauges& budget : budgets) {
+std::map<std::string, BudgetGauges> SmallestBudgets(std::vector<BudgetGauges> budgets) {
+  std::map<std::string, BudgetGauges> smallest;
+  for (BudgetGauges& budget : budgets) {
     const auto [entry, first] = smallest.try_emplace(budget.upstream, budget);
     const int64_t waiting = budget.waiting + (first ? 0 : entry->second.waiting);
     if (!first && budget.available < entry->second.available) entry->second = std::move(budget);
@@ -104,7 +103,7 @@ std::map<std::string, Metrics::BudgetGauges> SmallestBudgets(
   return smallest;
 }
 
-void CollectBudgets(std::vector<Metrics::BudgetGauges> budgets, FamilySink sink) {
+void CollectBudgets(std::vector<BudgetGauges> budgets, FamilySink sink) {
   const auto smallest = SmallestBudgets(std::move(budgets));
   Family available(sink, MetricType::Gauge, "levee_retry_budget_available",
                    "Retries that the budget would allow now.");
@@ -166,8 +165,7 @@ void CollectGuardStates(const std::map<std::string, GuardState>& guards, FamilyS
   }
 }
 
-void CollectDedupeGauges(const std::map<std::string, Metrics::DedupeGauges>& stores,
-                         FamilySink sink) {
+void CollectDedupeGauges(const std::map<std::string, DedupeGauges>& stores, FamilySink sink) {
   Family keys(sink, MetricType::Gauge, "levee_dedupe_keys",
               "Idempotency keys whose calls run, or whose outcomes are kept.");
   for (const auto& [upstream, store] : stores) {
@@ -183,6 +181,16 @@ void CollectDedupeGauges(const std::map<std::string, Metrics::DedupeGauges>& sto
   for (const auto& [upstream, store] : stores) {
     evicted.Add({{"upstream", upstream}}, static_cast<double>(store.forgotten));
   }
+}
+
+void CollectSizes(int64_t replay_bytes, const MemoryGauges& memory, FamilySink sink) {
+  Family(sink, MetricType::Gauge, "levee_replay_buffer_bytes", "Request bytes kept for retries.")
+      .Add({}, static_cast<double>(replay_bytes));
+  Family(sink, MetricType::Gauge, "levee_memory_bytes",
+         "Memory of calls, connections and tables, which limits.memory bounds.")
+      .Add({}, static_cast<double>(memory.held));
+  Family(sink, MetricType::Gauge, "levee_memory_limit_bytes", "The bound: limits.memory.")
+      .Add({}, static_cast<double>(memory.limit));
 }
 
 void CollectLeases(const std::map<std::string, LeaseState>& limits, FamilySink sink) {
@@ -249,27 +257,20 @@ ByEnum<uint64_t, Limit, kLimits> Metrics::LimitHits() const {
   return hits;
 }
 
-Metrics::LostLines Metrics::ReadLostLines() const {
-  const std::lock_guard lock(sources_mutex_);
-  return lost_lines_ ? lost_lines_() : LostLines();
+LostLines Metrics::ReadLostLines() const {
+  const std::lock_guard lock(source_mutex_);
+  return source_ == nullptr ? LostLines() : source_->Lost();
 }
 
-void Metrics::CollectSources(FamilySink sink) const {
-  const std::lock_guard lock(sources_mutex_);
-  CollectBudgets(budgets_ ? budgets_() : std::vector<BudgetGauges>(), sink);
-  CollectGuardStates(guard_states_ ? guard_states_() : std::map<std::string, GuardState>(), sink);
-  CollectDedupeGauges(dedupe_gauges_ ? dedupe_gauges_() : std::map<std::string, DedupeGauges>(),
-                      sink);
-  CollectLeases(leases_ ? leases_() : std::map<std::string, LeaseState>(), sink);
-  CollectThrottles(throttles_ ? throttles_() : std::map<std::string, double>(), sink);
-  Family(sink, MetricType::Gauge, "levee_replay_buffer_bytes", "Request bytes kept for retries.")
-      .Add({}, static_cast<double>(replay_bytes_ ? replay_bytes_() : 0));
-  const Memory memory = memory_ ? memory_() : Memory();
-  Family(sink, MetricType::Gauge, "levee_memory_bytes",
-         "Memory of calls, connections and tables, which limits.memory bounds.")
-      .Add({}, static_cast<double>(memory.held));
-  Family(sink, MetricType::Gauge, "levee_memory_limit_bytes", "The bound: limits.memory.")
-      .Add({}, static_cast<double>(memory.limit));
+void Metrics::CollectGauges(FamilySink sink) const {
+  const std::lock_guard lock(source_mutex_);
+  if (source_ == nullptr) return CollectSizes(0, {}, sink);
+  CollectBudgets(source_->Budgets(), sink);
+  CollectGuardStates(source_->Guards(), sink);
+  CollectDedupeGauges(source_->Keys(), sink);
+  CollectLeases(source_->Leases(), sink);
+  CollectThrottles(source_->Throttles(), sink);
+  CollectSizes(source_->ReplayBytes(), source_->Memory(), sink);
 }
 
 void Metrics::CollectMethodsAndUpstreams(FamilySink sink) {
@@ -298,7 +299,7 @@ void Metrics::CollectAll(FamilySink sink) {
   CollectWorkers(workers_, LimitHits(), sink);
   CollectSpans(workers_, spans_, sink);
   CollectTls(upstreams_.Rows(), stores_.Rows(), workers_, sink);
-  CollectSources(sink);
+  CollectGauges(sink);
   CollectConfig(sink);
 }
 

@@ -145,44 +145,9 @@ void Metrics::CertificatesRotated() {
   ++certificates_rotated_;
 }
 
-void Metrics::SetBudgetSource(BudgetSource source) {
-  const std::lock_guard lock(sources_mutex_);
-  budgets_ = std::move(source);
-}
-
-void Metrics::SetThrottleSource(ThrottleSource source) {
-  const std::lock_guard lock(sources_mutex_);
-  throttles_ = std::move(source);
-}
-
-void Metrics::SetDedupeSource(DedupeSource source) {
-  const std::lock_guard lock(sources_mutex_);
-  dedupe_gauges_ = std::move(source);
-}
-
-void Metrics::SetLeaseSource(LeaseSource source) {
-  const std::lock_guard lock(sources_mutex_);
-  leases_ = std::move(source);
-}
-
-void Metrics::SetGuardSource(GuardSource source) {
-  const std::lock_guard lock(sources_mutex_);
-  guard_states_ = std::move(source);
-}
-
-void Metrics::SetReplayBytesSource(std::function<int64_t()> source) {
-  const std::lock_guard lock(sources_mutex_);
-  replay_bytes_ = std::move(source);
-}
-
-void Metrics::SetMemorySource(std::function<Memory()> source) {
-  const std::lock_guard lock(sources_mutex_);
-  memory_ = std::move(source);
-}
-
-void Metrics::SetLostLinesSource(std::function<LostLines()> source) {
-  const std::lock_guard lock(sources_mutex_);
-  lost_lines_ = std::move(source);
+void Metrics::Show(const GaugeSource* source) {
+  const std::lock_guard lock(source_mutex_);
+  source_ = source;
 }
 
 }  // namespace levee

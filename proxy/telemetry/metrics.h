@@ -17,7 +17,7 @@
 #include "prometheus/metric_family.h"
 #include "telemetry/exposition.h"
 #include "telemetry/families.h"
-#include "telemetry/guard_state.h"
+#include "telemetry/gauge_source.h"
 #include "telemetry/method_labels.h"
 #include "telemetry/record_call.h"
 #include "telemetry/series.h"
@@ -112,57 +112,10 @@ class Metrics {
   // Counts that certificates of a Workload API took effect, in the configuration as it was.
   void CertificatesRotated();
 
-  // The sources of values that other objects hold. A source is called on the scraping thread and
-  // must not call back. Each Set... replaces the source before: when it returns, that source is not
-  // running and will not be called again.
-  //
-  // An upstream can have several budgets (destinations of `authority:`); the one with the fewest
-  // retries available is shown, and the sum of what waits. A source should name each upstream from
-  // the start.
-  struct BudgetGauges {
-    std::string upstream;
-    double available = 0;
-    double at_once = 0;
-    double limit = 0;
-    bool floor_withheld = false;
-    double ratio = 0;
-    int64_t waiting = 0;  // retries that wait for a success to pay for them
-  };
-  using BudgetSource = std::function<std::vector<BudgetGauges>()>;
-  void SetBudgetSource(BudgetSource source);
-  // By upstream; of several throttles of one, the largest probability.
-  using ThrottleSource = std::function<std::map<std::string, double>()>;
-  void SetThrottleSource(ThrottleSource source);
-  // By upstream.
-  using GuardSource = std::function<std::map<std::string, GuardState>()>;
-  void SetGuardSource(GuardSource source);
-  // The size of the idempotency stores of an upstream.
-  struct DedupeGauges {
-    size_t keys = 0;
-    size_t bytes = 0;
-    size_t in_flight = 0;    // keys that a call of this sidecar has; no metric shows them
-    uint64_t forgotten = 0;  // outcomes, before their time, since the start
-  };
-  using DedupeSource = std::function<std::map<std::string, DedupeGauges>()>;
-  void SetDedupeSource(DedupeSource source);
-  // By shared rate limit.
-  using LeaseSource = std::function<std::map<std::string, LeaseState>()>;
-  void SetLeaseSource(LeaseSource source);
-  void SetReplayBytesSource(std::function<int64_t()> source);
-
-  // The memory that is held, and limits.memory.
-  struct Memory {
-    int64_t held = 0;
-    int64_t limit = 0;
-  };
-  void SetMemorySource(std::function<Memory()> source);
-
-  // Lines that could not be written, so far.
-  struct LostLines {
-    uint64_t access_log = 0;
-    uint64_t log = 0;
-  };
-  void SetLostLinesSource(std::function<LostLines()> source);
+  // Scrapes show the values of `source`, which is called on the scraping thread and must not call
+  // back; nullptr: none. When it returns, the source before is not being read and will not be read
+  // again. The source outlives the metrics, or is taken away by another Show.
+  void Show(const GaugeSource* source);
 
   // Returns the totals of every upstream, `none` included, ordered by name.
   std::vector<UpstreamTotals> Totals() const;
@@ -207,7 +160,7 @@ class Metrics {
   void CollectAll(FamilySink sink);
   void CollectMethodsAndUpstreams(FamilySink sink);
   void CollectConfig(FamilySink sink) const;
-  void CollectSources(FamilySink sink) const;
+  void CollectGauges(FamilySink sink) const;
   LostLines ReadLostLines() const;
 
   const std::string version_;
@@ -241,16 +194,9 @@ class Metrics {
   uint64_t config_refused_ = 0;
   uint64_t certificates_rotated_ = 0;
 
-  // Held while the sources run, so that Set... returns only when the source before does not run.
-  mutable std::mutex sources_mutex_;
-  BudgetSource budgets_;
-  ThrottleSource throttles_;
-  GuardSource guard_states_;
-  DedupeSource dedupe_gauges_;
-  LeaseSource leases_;
-  std::function<int64_t()> replay_bytes_;
-  std::function<Memory()> memory_;
-  std::function<LostLines()> lost_lines_;
+  // Held while the source runs, so that Show returns only when the source before does not run.
+  mutable std::mutex source_mutex_;
+  const GaugeSource* source_ = nullptr;
 };
 
 }  // namespace levee

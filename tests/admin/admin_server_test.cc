@@ -29,7 +29,7 @@ class AdminServerTest : public testing::Test {
   }
 
   absl::StatusOr<std::unique_ptr<AdminServer>> Start(const ListenAddress& address) {
-    return AdminServer::Start(address, sidecar_.sources, keeper_);
+    return AdminServer::Start(address, sidecar_, keeper_);
   }
   void LookUntil(int last) {
     for (int second = 0; second <= last; ++second) keeper_.Tick(sidecar_.At(second));
@@ -52,7 +52,7 @@ class AdminServerTest : public testing::Test {
   }
 
   FakeSidecar sidecar_;
-  StateKeeper keeper_{sidecar_.sources, "instance-1"};
+  StateKeeper keeper_{sidecar_, "instance-1"};
   std::unique_ptr<AdminServer> server_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,22 +11,34 @@
 #include <utility>
 #include <vector>
 
-#include "admin/sources.h"
+#include "admin/sidecar_view.h"
 #include "config/load.h"
 #include "telemetry/record_call.h"
 
 namespace levee {
 
+struct FakeCounters {
+  Metrics metrics{{.workers = 2, .settings = {.upstreams = {"cart"}}}};
+  RecentCalls calls;
+};
+
 // One upstream, `cart`, unless another configuration is given. Its clock begins at 1000 s, the wall
 // clock at 2026-01-01.
-class FakeSidecar {
+class FakeSidecar final : public FakeCounters, public SidecarView {
  public:
   explicit FakeSidecar(const std::string& yaml =
                            "upstreams: [{name: cart, endpoints: [\"127.0.0.1:50051\"]}]\n"
-                           "routes: [{upstream: cart}]\n") {
+                           "routes: [{upstream: cart}]\n")
+      : SidecarView({.metrics = metrics,
+                     .calls = calls,
+                     .workers = 2,
+                     .version = "0.1.0",
+                     .commit = "abc",
+                     .started = Instant::FromNanos(0) + absl::Seconds(1000),
+                     .started_at = absl::FromUnixSeconds(1767225600)}) {
     const auto snapshot = ParseConfig("levee.yaml", yaml);
     if (snapshot.ok()) status_.snapshot = *snapshot;
-    status_.loaded = sources.started_at;
+    status_.loaded = facts().started_at;
     status_.files = {"levee.yaml"};
   }
 
@@ -41,8 +54,8 @@ class FakeSidecar {
 
   // A call that was retried once, from `start` to `end` seconds after the sidecar's start.
   void Remember(double start, double end, const std::string& upstream = "cart") {
-    CallRecord record{.start = sources.started + absl::Seconds(start),
-                      .end = sources.started + absl::Seconds(end),
+    CallRecord record{.start = facts().started + absl::Seconds(start),
+                      .end = facts().started + absl::Seconds(end),
                       .code = StatusCode::kOk};
     const Instant middle = record.start + (record.end - record.start) / 2;
     record.attempts.push_back(
@@ -54,7 +67,7 @@ class FakeSidecar {
                                .trigger = RetryTrigger::kStatus,
                                .after = StatusCode::kUnavailable,
                                .delay = absl::Milliseconds(25)});
-    calls.Add({.start = sources.started_at + absl::Seconds(start),
+    calls.Add({.start = facts().started_at + absl::Seconds(start),
                .listener = "egress",
                .upstream = upstream,
                .authority = "cart.shop:50051",
@@ -62,11 +75,11 @@ class FakeSidecar {
               record, [](int64_t endpoint) { return "10.0.0." + std::to_string(endpoint); });
   }
 
-  Instant At(double seconds) const { return sources.started + absl::Seconds(seconds); }
+  Instant At(double seconds) const { return facts().started + absl::Seconds(seconds); }
 
-  void SetEndpoints(std::vector<EndpointView> endpoints) {
+  void SetEndpoints(std::vector<EndpointView> views) {
     const std::lock_guard lock(mutex_);
-    endpoints_ = std::move(endpoints);
+    endpoints_ = std::move(views);
   }
   void SetGuards(std::map<std::string, GuardState> guards) {
     const std::lock_guard lock(mutex_);
@@ -86,71 +99,54 @@ class FakeSidecar {
     return status_;
   }
 
-  Metrics metrics{{.workers = 2, .settings = {.upstreams = {"cart"}}}};
-  RecentCalls calls;
+  Instant Now() const override { return now(); }
+  absl::Time WallNow() const override { return facts().started_at + absl::Seconds(60); }
+  std::vector<BudgetGauges> Budgets() const override { return budgets(); }
+  std::map<std::string, double> Throttles() const override { return {{"cart", 0.25}}; }
+  std::map<std::string, GuardState> Guards() const override { return Locked(guards_); }
+  std::map<std::string, DedupeGauges> Keys() const override {
+    return {{"cart", {.keys = 3, .bytes = 4096, .in_flight = 2}}};
+  }
+  std::map<std::string, LeaseState> Leases() const override {
+    return {{"tenant", LeaseState::kStale}};
+  }
+  int64_t ReplayBytes() const override { return 0; }
+  MemoryGauges Memory() const override { return {}; }
+  LostLines Lost() const override { return {}; }
+  std::vector<EndpointView> Endpoints() const override { return endpoints(); }
+  ConfigStatus Config() const override { return status(); }
+  bool Ready() const override { return ready; }
+  bool Draining() const override { return draining; }
+  bool StartDrain(bool until_signal) override {
+    drains_until_signal = until_signal;
+    return !draining.exchange(true);
+  }
+  std::vector<std::string> Listeners() const override { return listeners; }
+  std::vector<std::string> TlsDestinations() const override { return {}; }
+  std::map<std::string, std::string> IdentityFaults() const override { return {}; }
+  std::vector<StoreView> Stores() const override { return Locked(stores_); }
+  std::vector<LimitView> Limits() const override { return Locked(limits_); }
+
   std::atomic<bool> ready = true;
   std::atomic<bool> draining = false;
   std::atomic<bool> drains_until_signal = false;
+  std::vector<std::string> listeners;
 
-  AdminSources sources{
-      .metrics = metrics,
-      .calls = calls,
-      .workers = 2,
-      .version = "0.1.0",
-      .commit = "abc",
-      .started = Instant::FromNanos(0) + absl::Seconds(1000),
-      .started_at = absl::FromUnixSeconds(1767225600),
-      .clock = [this] { return At(0); },
-      .wall_clock = [this] { return sources.started_at + absl::Seconds(60); },
-      .budgets =
-          [] {
-            return std::vector<Metrics::BudgetGauges>{
-                {.upstream = "cart", .available = 7, .limit = 10, .ratio = 0.1, .waiting = 4}};
-          },
-      .throttles =
-          [] {
-            return std::map<std::string, double>{{"cart", 0.25}};
-          },
-      .guards =
-          [this] {
-            const std::lock_guard lock(mutex_);
-            return guards_;
-          },
-      .endpoints =
-          [this] {
-            const std::lock_guard lock(mutex_);
-            return endpoints_;
-          },
-      .config = [this] { return status(); },
-      .ready = [this] { return ready.load(); },
-      .draining = [this] { return draining.load(); },
-      .drain =
-          [this](bool until_signal) {
-            drains_until_signal = until_signal;
-            return !draining.exchange(true);
-          },
-      .leases =
-          [] {
-            return std::map<std::string, LeaseState>{{"tenant", LeaseState::kStale}};
-          },
-      .keys =
-          [] {
-            return std::map<std::string, Metrics::DedupeGauges>{
-                {"cart", {.keys = 3, .bytes = 4096, .in_flight = 2}}};
-          },
-      .stores =
-          [this] {
-            const std::lock_guard lock(mutex_);
-            return stores_;
-          },
-      .limits =
-          [this] {
-            const std::lock_guard lock(mutex_);
-            return limits_;
-          },
+  // What a test may do in the place of the sidecar's own.
+  std::function<Instant()> now = [this] { return At(0); };
+  std::function<std::vector<BudgetGauges>()> budgets = [] {
+    return std::vector<BudgetGauges>{
+        {.upstream = "cart", .available = 7, .limit = 10, .ratio = 0.1, .waiting = 4}};
   };
+  std::function<std::vector<EndpointView>()> endpoints = [this] { return Locked(endpoints_); };
 
  private:
+  template <typename T>
+  T Locked(const T& value) const {
+    const std::lock_guard lock(mutex_);
+    return value;
+  }
+
   mutable std::mutex mutex_;
   std::vector<EndpointView> endpoints_;
   std::map<std::string, GuardState> guards_;

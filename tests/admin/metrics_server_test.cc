@@ -11,6 +11,7 @@
 #include "admin/http_client.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "telemetry/fake_gauges.h"
 
 namespace levee {
 namespace {
@@ -173,9 +174,9 @@ TEST_F(MetricsServerTest, PromtoolFindsNothingToSay) {
   }
   metrics_.RateLimit(0, "default", "per-tenant");
   metrics_.LabelMethod(0, "cart", "/shop.Cart/\"Add\"\\");  // to be escaped
-  metrics_.SetBudgetSource([] {
-    return std::vector<Metrics::BudgetGauges>{{"cart", 10, 10, false}};
-  });
+  FakeGauges gauges;
+  gauges.budgets = {{"cart", 10, 10, false}};
+  metrics_.Show(&gauges);
   const std::string file = testing::TempDir() + "levee_scrape_" + std::to_string(server_->port());
   std::ofstream(file) << Get("/metrics").body;
   EXPECT_EQ(std::system(("promtool check metrics <" + file).c_str()), 0);

@@ -34,7 +34,7 @@ class SharedMessage : public testing::Test {
   }
 
   FakeSidecar fake_;
-  StateKeeper keeper_{fake_.sources, "instance"};
+  StateKeeper keeper_{fake_, "instance"};
   StoreView store_{
       .name = "shared",
       .kind = StoreView::Kind::kCluster,

@@ -61,7 +61,7 @@ class StateKeeperTest : public testing::Test {
   }
 
   FakeSidecar sidecar_;
-  StateKeeper keeper_{sidecar_.sources, "instance-1"};
+  StateKeeper keeper_{sidecar_, "instance-1"};
 };
 
 TEST_F(StateKeeperTest, BeforeTheFirstSecondThereAreUpstreamsWithoutSamples) {
@@ -302,7 +302,7 @@ TEST_F(StateKeeperTest, SaysWhichConfigurationRuns) {
 
 TEST_F(StateKeeperTest, SaysWhereCallsAreTaken) {
   EXPECT_THAT(Read().sidecar().listeners(), IsEmpty());
-  sidecar_.sources.listeners = [] { return std::vector<std::string>{"egress 127.0.0.1:9460"}; };
+  sidecar_.listeners = {"egress 127.0.0.1:9460"};
   EXPECT_THAT(Read().sidecar().listeners(), ElementsAre("egress 127.0.0.1:9460"));
 }
 
@@ -321,7 +321,7 @@ TEST_F(StateKeeperTest, WhoListensHearsOfEverySecondUntilItEnds) {
 
 TEST_F(StateKeeperTest, TheWorkersAreAskedOnceASecondAndOnlyIfSomebodyWantsToKnow) {
   int asked = 0;
-  sidecar_.sources.endpoints = [&asked] {
+  sidecar_.endpoints = [&asked] {
     ++asked;
     return std::vector<EndpointView>{{.upstream = "cart", .address = "a", .state = "ready"}};
   };
@@ -339,7 +339,7 @@ TEST_F(StateKeeperTest, TheWorkersAreAskedOnceASecondAndOnlyIfSomebodyWantsToKno
 
 TEST_F(StateKeeperTest, ASidecarWithoutEndpointsIsAskedOnceTooASecond) {
   int asked = 0;
-  sidecar_.sources.endpoints = [&asked] { return ++asked, std::vector<EndpointView>(); };
+  sidecar_.endpoints = [&asked] { return ++asked, std::vector<EndpointView>(); };
   Read();
   Read();
   EXPECT_EQ(asked, 1);
@@ -427,9 +427,9 @@ TEST_F(ManyUpstreamsTest, TheLargestStateIsSmallerThanWhatClientsTake) {
 // With a thread and the real clock.
 TEST(RunningStateKeeper, LooksBySoonAfterASecond) {
   FakeSidecar sidecar;
-  sidecar.sources.clock = net::ReadClock;
-  sidecar.sources.started = net::ReadClock() - absl::Milliseconds(10'900);
-  StateKeeper keeper(sidecar.sources, "i");
+  const Instant begun = net::ReadClock();
+  sidecar.now = [&] { return sidecar.At(10.9) + (net::ReadClock() - begun); };
+  StateKeeper keeper(sidecar, "i");
   std::mutex mutex;
   std::condition_variable heard;
   int seconds = 0;
@@ -452,18 +452,18 @@ TEST(RunningStateKeeper, APauseThatBeginsWhileItLooksIsOne) {
   FakeSidecar sidecar;
   std::atomic<int> asked = 0;
   // Start sees nothing new, its thread does.
-  sidecar.sources.clock = [&] { return sidecar.At(++asked == 1 ? 0.5 : 1.5); };
+  sidecar.now = [&] { return sidecar.At(++asked == 1 ? 0.5 : 1.5); };
   std::promise<void> looking;
   std::promise<void> proceed;
   std::atomic<int> looks = 0;
-  sidecar.sources.budgets = [&] {
+  sidecar.budgets = [&] {
     if (++looks == 2) {
       looking.set_value();
       proceed.get_future().wait();
     }
-    return std::vector<Metrics::BudgetGauges>();
+    return std::vector<BudgetGauges>();
   };
-  StateKeeper keeper(sidecar.sources, "i");
+  StateKeeper keeper(sidecar, "i");
   keeper.Tick(sidecar.At(0));
   keeper.Start();
   looking.get_future().wait();
@@ -483,7 +483,7 @@ TEST(RunningStateKeeper, APauseThatBeginsWhileItLooksIsOne) {
 
 TEST(RunningStateKeeper, AfterAPauseBeginsAnew) {
   FakeSidecar sidecar;
-  StateKeeper keeper(sidecar.sources, "i");
+  StateKeeper keeper(sidecar, "i");
   keeper.Start();
   keeper.Stop();
   sidecar.Count("cart", StatusCode::kOk, 100);

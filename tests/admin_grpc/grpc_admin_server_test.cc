@@ -48,7 +48,7 @@ class GrpcAdminServerTest : public testing::Test {
   }
 
   absl::StatusOr<std::unique_ptr<GrpcAdminServer>> Start(const ListenAddress& address) {
-    return GrpcAdminServer::Start(address, sidecar_.sources, keeper_);
+    return GrpcAdminServer::Start(address, sidecar_, keeper_);
   }
   // What reflection answers when it is asked for the file that has `symbol`.
   std::string Describe(const std::string& symbol) {
@@ -61,7 +61,7 @@ class GrpcAdminServerTest : public testing::Test {
   }
 
   FakeSidecar sidecar_;
-  StateKeeper keeper_{sidecar_.sources, "instance-1"};
+  StateKeeper keeper_{sidecar_, "instance-1"};
   std::unique_ptr<GrpcAdminServer> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<admin::v1::Admin::Stub> stub_;

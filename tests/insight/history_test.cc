@@ -9,7 +9,7 @@
 namespace levee {
 namespace {
 
-using Gauges = std::vector<Metrics::BudgetGauges>;
+using Gauges = std::vector<BudgetGauges>;
 
 Gauges Available(double available) {
   return {{.upstream = "cart", .available = available, .limit = 10, .ratio = 0.1}};

@@ -52,9 +52,9 @@ class ControlPortsTest : public testing::Test {
   }
 
   FakeSidecar sidecar_;
-  StateKeeper keeper_{sidecar_.sources, "instance"};
+  StateKeeper keeper_{sidecar_, "instance"};
   FakeGrpc grpc_;
-  ControlPorts ports_{sidecar_.sources, keeper_, grpc_.Opener()};
+  ControlPorts ports_{sidecar_, keeper_, grpc_.Opener()};
   Snapshot snapshot_;
   std::string error_;
 };

@@ -90,7 +90,7 @@ class FakeSource final : public EndpointSource {
 };
 
 double BudgetOf(SidecarThread& sidecar, const std::string& upstream) {
-  for (const Metrics::BudgetGauges& budget : sidecar->budgets()) {
+  for (const BudgetGauges& budget : sidecar->budgets()) {
     if (budget.upstream == upstream) return budget.available;
   }
   return -1;

@@ -18,7 +18,7 @@ namespace levee {
 class FakeGrpc {
  public:
   OpenControlPort Opener() {
-    return [this](const ListenAddress& address, const AdminSources&,
+    return [this](const ListenAddress& address, SidecarView&,
                   StateKeeper&) -> absl::StatusOr<std::unique_ptr<ControlPort>> {
       if (on_open) on_open();
       if (fails) return absl::FailedPreconditionError("the gRPC port fails");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "telemetry/fake_gauges.h"
 #include "telemetry/metrics.h"
 #include "telemetry/scrape.h"
 
@@ -57,7 +58,10 @@ TEST(MetricsConcurrency, NothingIsLostWhileAnotherThreadScrapes) {
       const uint64_t calls = CallsCounted(metrics);
       EXPECT_GE(calls, last);
       last = calls;
-      metrics.SetReplayBytesSource([calls] { return static_cast<int64_t>(calls); });
+      FakeGauges gauges;
+      gauges.replay_bytes = [calls] { return static_cast<int64_t>(calls); };
+      metrics.Show(&gauges);
+      metrics.Show(nullptr);
     }
   });
   std::thread first([&] { Work(metrics, 0); });

@@ -7,6 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "telemetry/fake_gauges.h"
 #include "telemetry/metrics.h"
 
 namespace levee {
@@ -124,22 +125,18 @@ class MetricsContractTest : public testing::Test {
                                            absl::Milliseconds(1));
     metrics_.RateLimit(0, "default", "per-tenant");
     metrics_.Guard(0, "cart");
-    metrics_.SetGuardSource([] {
-      return std::map<std::string, GuardState>{{"cart", {.limit = 20, .least = 1}}};
-    });
     metrics_.Dedupe(0, "cart");
     metrics_.Shadow(0, "default", "candidate");
     metrics_.Store("shared");
-    metrics_.SetLeaseSource([] {
-      return std::map<std::string, LeaseState>{{"per-tenant", LeaseState::kStale}};
-    });
-    metrics_.SetDedupeSource([] {
-      return std::map<std::string, Metrics::DedupeGauges>{{"cart", {}}};
-    });
-    metrics_.SetBudgetSource(
-        [] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
-    metrics_.SetThrottleSource([] { return std::map<std::string, double>{{"cart", 0.0}}; });
+    FakeGauges gauges;
+    gauges.guards = {{"cart", {.limit = 20, .least = 1}}};
+    gauges.leases = {{"per-tenant", LeaseState::kStale}};
+    gauges.keys = {{"cart", {}}};
+    gauges.budgets = {{.upstream = "cart"}};
+    gauges.throttles = {{"cart", 0.0}};
+    metrics_.Show(&gauges);
     families_ = metrics_.Scrape();
+    metrics_.Show(nullptr);
   }
 
   const MetricFamily& Find(std::string_view name) const {

@@ -14,6 +14,7 @@
 #include "files/source_path.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "telemetry/fake_gauges.h"
 #include "telemetry/families.h"
 #include "telemetry/metrics.h"
 
@@ -64,20 +65,16 @@ std::map<std::string, std::string> Exported() {
                                         absl::Milliseconds(1));
   metrics.RateLimit(0, "default", "per-tenant");
   metrics.Guard(0, "cart");
-  metrics.SetGuardSource([] {
-    return std::map<std::string, GuardState>{{"cart", {.limit = 20, .least = 1}}};
-  });
   metrics.Dedupe(0, "cart");
   metrics.Shadow(0, "default", "candidate");
   metrics.Store("shared");
-  metrics.SetLeaseSource([] {
-    return std::map<std::string, LeaseState>{{"per-tenant", LeaseState::kLeased}};
-  });
-  metrics.SetDedupeSource([] {
-    return std::map<std::string, Metrics::DedupeGauges>{{"cart", {}}};
-  });
-  metrics.SetBudgetSource([] { return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}}; });
-  metrics.SetThrottleSource([] { return std::map<std::string, double>{{"cart", 0.0}}; });
+  FakeGauges gauges;
+  gauges.guards = {{"cart", {.limit = 20, .least = 1}}};
+  gauges.leases = {{"per-tenant", LeaseState::kLeased}};
+  gauges.keys = {{"cart", {}}};
+  gauges.budgets = {{.upstream = "cart"}};
+  gauges.throttles = {{"cart", 0.0}};
+  metrics.Show(&gauges);
   std::map<std::string, std::string> families;
   for (const prometheus::MetricFamily& family : metrics.Scrape()) {
     std::vector<std::string> labels;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "telemetry/fake_gauges.h"
 #include "telemetry/metrics.h"
 
 namespace levee {
@@ -66,9 +67,9 @@ TEST(GuardMetrics, CountEachArrivalByTheAttemptsBefore) {
 
 TEST(GuardMetrics, AServiceWithoutALimitHasNoSeriesForIt) {
   Metrics metrics({.settings = {.upstreams = {"app"}}});
-  metrics.SetGuardSource([] {
-    return std::map<std::string, GuardState>{{"app", {.in_flight = 3}}};
-  });
+  FakeGauges gauges;
+  gauges.guards = {{"app", {.in_flight = 3}}};
+  metrics.Show(&gauges);
   for (const prometheus::MetricFamily& family : metrics.Scrape()) {
     if (family.name == "levee_guard_limit" || family.name == "levee_guard_limit_min") {
       EXPECT_TRUE(family.metric.empty());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "telemetry/fake_gauges.h"
 #include "telemetry/scrape.h"
 
 namespace levee {
@@ -226,12 +227,12 @@ TEST(Metrics, RateLimitsCountTheirDecisions) {
 
 TEST(Metrics, OfSeveralBudgetsOfAnUpstreamTheSmallestIsShown) {
   Metrics metrics(BuiltShop());
-  metrics.SetBudgetSource([] {
-    return std::vector<Metrics::BudgetGauges>{{"any", 7, 8, 10, false},
-                                              {"any", 2.5, 6, 12, true},
-                                              {"any", 3, 7, 11, false},
-                                              {"cart", 1, 2, 4, false}};
-  });
+  FakeGauges gauges;
+  gauges.budgets = {{"any", 7, 8, 10, false},
+                    {"any", 2.5, 6, 12, true},
+                    {"any", 3, 7, 11, false},
+                    {"cart", 1, 2, 4, false}};
+  metrics.Show(&gauges);
   EXPECT_EQ(Scraped(metrics, R"(levee_retry_budget_available{upstream="any"})"), "2.5");
   EXPECT_EQ(Scraped(metrics, R"(levee_retry_budget_at_once{upstream="any"})"), "6");
   EXPECT_EQ(Scraped(metrics, R"(levee_retry_budget_limit{upstream="any"})"), "12");
@@ -243,9 +244,11 @@ TEST(Metrics, OfSeveralBudgetsOfAnUpstreamTheSmallestIsShown) {
 TEST(Metrics, ASourceThatIsTakenAwayIsNotAskedAgain) {
   Metrics metrics(BuiltShop());
   int asked = 0;
-  metrics.SetReplayBytesSource([&] { return ++asked * 100; });
+  FakeGauges gauges;
+  gauges.replay_bytes = [&] { return ++asked * 100; };
+  metrics.Show(&gauges);
   EXPECT_EQ(Scraped(metrics, "levee_replay_buffer_bytes"), "100");
-  metrics.SetReplayBytesSource(nullptr);
+  metrics.Show(nullptr);
   EXPECT_EQ(Scraped(metrics, "levee_replay_buffer_bytes"), "0");
   EXPECT_EQ(asked, 1);
 }
@@ -256,7 +259,9 @@ TEST(Metrics, LinesThatWereLostAreAskedForAtEachScrape) {
   Metrics metrics(BuiltShop());
   EXPECT_EQ(Scraped(metrics, kLost), "0");
   uint64_t lost = 3;
-  metrics.SetLostLinesSource([&] { return Metrics::LostLines{.access_log = lost++, .log = 7}; });
+  FakeGauges gauges;
+  gauges.lost = [&] { return LostLines{.access_log = lost++, .log = 7}; };
+  metrics.Show(&gauges);
   EXPECT_EQ(Scraped(metrics, kLost), "3");
   EXPECT_EQ(Scraped(metrics, kLost), "4");
   EXPECT_EQ(Scraped(metrics, kLogLost), "7");

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "gtest/gtest.h"
+#include "telemetry/fake_gauges.h"
 #include "telemetry/metrics.h"
 #include "telemetry/scrape.h"
 
@@ -97,12 +98,10 @@ INSTANTIATE_TEST_SUITE_P(WithoutAndWithOtelNames, MetricSeriesTest, testing::Boo
 
 TEST_P(MetricSeriesTest, MadeUpMethodsStayUnderTheLimit) {
   Metrics metrics(CappedShop(5000, GetParam()));
-  metrics.SetBudgetSource([] {
-    return std::vector<Metrics::BudgetGauges>{{.upstream = "cart"}, {.upstream = "stock"}};
-  });
-  metrics.SetThrottleSource([] {
-    return std::map<std::string, double>{{"cart", 0.0}, {"stock", 0.0}};
-  });
+  FakeGauges gauges;
+  gauges.budgets = {{.upstream = "cart"}, {.upstream = "stock"}};
+  gauges.throttles = {{"cart", 0.0}, {"stock", 0.0}};
+  metrics.Show(&gauges);
   metrics.RateLimit(1, "default", "per-tenant");
   EXPECT_EQ(Scraped(metrics, kHits), "0");
   MakeUpMethods(metrics, 1000);
