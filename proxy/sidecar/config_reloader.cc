@@ -30,12 +30,12 @@ std::vector<std::string> EmptyFaults(const std::vector<std::string>& files) {
 
 ConfigReloader::ConfigReloader(net::EventLoop& loop, ConfigInput input,
                                const CheckedConfig& running, Metrics& metrics, EventLog& log,
-                               Hooks hooks)
+                               ConfigTaker& taker)
     : loop_(loop),
       input_(std::move(input)),
       metrics_(metrics),
       log_(log),
-      hooks_(std::move(hooks)),
+      taker_(taker),
       watcher_(loop_, [this] { Ask({.files = Reason::kChange}); }),
       reads_(running.reads),
       renew_(running.renew) {
@@ -66,7 +66,7 @@ ConfigStatus ConfigReloader::status() const {
     const std::lock_guard lock(mutex_);
     status = status_;
   }
-  status.snapshot = hooks_.running();
+  status.snapshot = taker_.Running();
   return status;
 }
 
@@ -123,7 +123,7 @@ ConfigReloader::Work ConfigReloader::Next() {
 void ConfigReloader::Rotate() {
   if (renew_ == nullptr) return;
   const std::shared_ptr<const Snapshot> next = renew_();
-  if (next->svids_digest == hooks_.running()->svids_digest) return;
+  if (next->svids_digest == taker_.Running()->svids_digest) return;
   const absl::Status taken = TakeOver(next);
   if (taken.ok()) {
     metrics_.CertificatesRotated();
@@ -178,7 +178,7 @@ absl::Status ConfigReloader::Take(const CheckedConfig& checked, const Snapshot& 
 
 // After Cancelled nothing is read or taken any more.
 absl::Status ConfigReloader::TakeOver(const std::shared_ptr<const Snapshot>& snapshot) {
-  absl::Status taken = hooks_.take_over(snapshot);
+  absl::Status taken = taker_.TakeOver(snapshot);
   if (absl::IsCancelled(taken)) {
     const std::lock_guard lock(mutex_);
     stopped_ = true;

@@ -20,6 +20,22 @@
 
 namespace levee {
 
+// Takes over what a reload has read. The interface inverts a dependency: the sidecar as a whole
+// owns its reloader.
+class ConfigTaker {
+ public:
+  // The configuration in effect; never nullptr. Any thread.
+  virtual std::shared_ptr<const Snapshot> Running() const = 0;
+
+  // Takes over a configuration. After an error nothing of it is in effect. It is called on the
+  // reload's thread, one call at a time. It may wait for the loop. If the loop has ended, it must
+  // not wait, but return Cancelled; this is no refusal, and no other reload begins.
+  virtual absl::Status TakeOver(const std::shared_ptr<const Snapshot>& snapshot) = 0;
+
+ protected:
+  ~ConfigTaker() = default;
+};
+
 // Reads the files again when they change, or when SIGHUP asks for it, and has the sidecar take the
 // new configuration over. A configuration that has a fault or that cannot be taken over changes
 // nothing: it is counted, logged and shown in the status. An empty file is refused in the same way,
@@ -35,26 +51,16 @@ namespace levee {
 // started when it is needed, and ends when nothing is left to do.
 class ConfigReloader {
  public:
-  struct Hooks {
-    // The configuration in effect; never nullptr. Any thread.
-    std::function<std::shared_ptr<const Snapshot>()> running;
-
-    // Takes over a configuration. After an error nothing of it is in effect. It is called on the
-    // reload's thread, one call at a time. It may wait for the loop. If the loop has ended, it must
-    // not wait, but return Cancelled; this is no refusal, and no other reload begins.
-    std::function<absl::Status(const std::shared_ptr<const Snapshot>&)> take_over;
-  };
-
-  // `running` has no faults. `loop` watches signals and files; it outlives the reloader and does
-  // not run yet. From now on SIGHUP does not end the process.
+  // `running` has no faults. `loop` watches signals and files, and does not run yet. It and `taker`
+  // outlive the reloader. From now on SIGHUP does not end the process.
   ConfigReloader(net::EventLoop& loop, ConfigInput input, const CheckedConfig& running,
-                 Metrics& metrics, EventLog& log, Hooks hooks);
+                 Metrics& metrics, EventLog& log, ConfigTaker& taker);
   ~ConfigReloader();
   ConfigReloader(const ConfigReloader&) = delete;
   ConfigReloader& operator=(const ConfigReloader&) = delete;
 
   // Must be called when the loop does not run any more. Waits for the reload that is under way.
-  // After that no other reload begins and no hook is called. A second call does nothing.
+  // After that no other reload begins and the taker is not called. A second call does nothing.
   void Stop();
 
   // A Workload API has given something new. Any thread.
@@ -99,7 +105,7 @@ class ConfigReloader {
   const ConfigInput input_;
   Metrics& metrics_;
   EventLog& log_;
-  const Hooks hooks_;
+  ConfigTaker& taker_;
   net::FileWatcher watcher_;        // of the loop's thread
   std::vector<std::string> reads_;  // of the reload's thread: files that the configuration names
   std::function<std::shared_ptr<const Snapshot>()> renew_;  // likewise; of the one in effect

@@ -172,14 +172,9 @@ absl::Status RunningSidecar::OpenAll(const CheckedConfig& checked) {
   if (!sidecar.ok()) return sidecar.status();
   sidecar_ = *std::move(sidecar);
   in_use_.listeners = sidecar_->listeners();
-  reloader_ = std::make_unique<ConfigReloader>(
-      sidecar_->loop(), options_.config, checked, metrics_, log_,
-      ConfigReloader::Hooks{.running =
-                                [this] {
-                                  const std::lock_guard lock(in_use_mutex_);
-                                  return in_use_.snapshot;
-                                },
-                            .take_over = [this](const auto& taken) { return TakeOver(taken); }});
+  ConfigTaker& taker = *this;  // make_unique may not see a private base
+  reloader_ = std::make_unique<ConfigReloader>(sidecar_->loop(), options_.config, checked, metrics_,
+                                               log_, taker);
   metrics_.Show(view_.get());
   absl::Status prepared = ports_.Prepare(*snapshot);
   if (!prepared.ok()) return prepared;
@@ -242,6 +237,11 @@ void RunningSidecar::Announce() {
     log_.Write(EventKind::kListenerClosed, [&] { return PortFields(line); });
   }
   announced_ = std::move(lines);
+}
+
+std::shared_ptr<const Snapshot> RunningSidecar::Running() const {
+  const std::lock_guard lock(in_use_mutex_);
+  return in_use_.snapshot;
 }
 
 absl::Status RunningSidecar::TakeOver(const std::shared_ptr<const Snapshot>& snapshot) {

@@ -17,6 +17,7 @@
 #include "insight/recent_calls.h"
 #include "log/event_log.h"
 #include "net/line_writer.h"
+#include "sidecar/config_reloader.h"
 #include "sidecar/control_port.h"
 #include "sidecar/control_ports.h"
 #include "sidecar/identity_source.h"
@@ -26,7 +27,6 @@
 
 namespace levee {
 
-class ConfigReloader;
 class Sidecar;
 
 // Owns the configuration that is in effect and all that is open because of it. Each worker holds a
@@ -34,7 +34,7 @@ class Sidecar;
 // earlier one from which this differs in nothing but endpoints.
 //
 // One thread creates, runs and destroys it.
-class RunningSidecar {
+class RunningSidecar final : private ConfigTaker {
  public:
   struct Options {
     ConfigInput config;
@@ -82,8 +82,9 @@ class RunningSidecar {
   void FollowIdentities();
   void KeepIdentities();
 
-  // The reload, on its thread: prepare, commit, roll back.
-  absl::Status TakeOver(const std::shared_ptr<const Snapshot>& snapshot);
+  // ConfigTaker: the reload, on its thread: prepare, commit, roll back.
+  std::shared_ptr<const Snapshot> Running() const override;
+  absl::Status TakeOver(const std::shared_ptr<const Snapshot>& snapshot) override;
   absl::Status Prepare(const std::shared_ptr<const Snapshot>& snapshot, InUse& next);
   void Commit(InUse next);
   void RollBack();
@@ -98,7 +99,7 @@ class RunningSidecar {
 
   // Only the thread of a reload changes `in_use_`, in Commit and under the mutex. So this thread
   // reads it without the mutex. The threads of the control ports read it under the mutex.
-  std::mutex in_use_mutex_;
+  mutable std::mutex in_use_mutex_;
   InUse in_use_;
   uint64_t lost_lines_ = 0;  // by the access logs before
 

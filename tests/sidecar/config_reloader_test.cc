@@ -26,8 +26,8 @@ std::string Text(int attempts) {
   return "policies: [{name: default, retry: {max_attempts: " + std::to_string(attempts) + "}}]\n";
 }
 
-// A reloader on a loop, whose hooks are the test's. The loop runs in the test's thread.
-class ReloaderTest : public testing::Test, private net::TurnHandler {
+// A reloader on a loop, which gives the test what it reads. The loop runs in the test's thread.
+class ReloaderTest : public testing::Test, private net::TurnHandler, private ConfigTaker {
  protected:
   // `standard_input`: its text, if it is one of the files.
   explicit ReloaderTest(const std::string& standard_input = "")
@@ -37,14 +37,8 @@ class ReloaderTest : public testing::Test, private net::TurnHandler {
     if (!standard_input.empty()) input.files.emplace_back("-");
     const CheckedConfig checked = CheckConfig(input);
     running_ = checked.snapshot;
-    reloader_ = std::make_unique<ConfigReloader>(
-        loop_, input, checked, metrics_, log_,
-        ConfigReloader::Hooks{.running =
-                                  [this] {
-                                    const std::lock_guard lock(mutex_);
-                                    return running_;
-                                  },
-                              .take_over = [this](const auto& next) { return TakeOver(next); }});
+    ConfigTaker& taker = *this;
+    reloader_ = std::make_unique<ConfigReloader>(loop_, input, checked, metrics_, log_, taker);
   }
 
   void Write(const std::string& text) { folder_.Write("levee.yaml", text); }
@@ -67,13 +61,13 @@ class ReloaderTest : public testing::Test, private net::TurnHandler {
     return running_->policies.at(0).retry.max_attempts;
   }
 
-  // What was given to take_over.
+  // What was given to TakeOver.
   int asked() {
     const std::lock_guard lock(mutex_);
     return asked_;
   }
 
-  // From now on take_over waits, until Answer.
+  // From now on TakeOver waits, until Answer.
   void Hold() {
     const std::lock_guard lock(mutex_);
     held_ = true;
@@ -93,7 +87,11 @@ class ReloaderTest : public testing::Test, private net::TurnHandler {
   std::unique_ptr<ConfigReloader> reloader_;
 
  private:
-  absl::Status TakeOver(const std::shared_ptr<const Snapshot>& next) {
+  std::shared_ptr<const Snapshot> Running() const override {
+    const std::lock_guard lock(mutex_);
+    return running_;
+  }
+  absl::Status TakeOver(const std::shared_ptr<const Snapshot>& next) override {
     std::unique_lock lock(mutex_);
     ++asked_;
     changed_.wait(lock, [this] { return !held_; });
@@ -111,7 +109,7 @@ class ReloaderTest : public testing::Test, private net::TurnHandler {
   }
 
   std::function<bool()> condition_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool held_ = false;
   absl::StatusCode answer_ = absl::StatusCode::kOk;
