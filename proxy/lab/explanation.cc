@@ -224,12 +224,15 @@ absl::StatusOr<Explanation> Explain(const Snapshot& snapshot, const ReadConfig& 
   Explanation explanation;
   explanation.call = CallWords(snapshot, *listener, question);
   const Direction direction = snapshot.listeners[static_cast<size_t>(*listener)].direction;
-  const std::vector<RouteStep> steps = TraceRoutes(
-      snapshot, {{*listener, direction}, question.authority, PathOf(question), question.peer});
+  const std::optional<std::string> path = PathOf(question);
+  const std::vector<RouteStep> steps = TraceRoutes(snapshot, {.listener = {*listener, direction},
+                                                              .authority = question.authority,
+                                                              .path = path,
+                                                              .peer = question.peer});
   for (const RouteStep& step : steps) {
-    const std::string path = absl::StrCat("routes[", step.route, "]");
+    const std::string place = absl::StrCat("routes[", step.route, "]");
     explanation.routes.push_back(
-        {path, complete.positions.OriginOf(path), step.serves, step.because});
+        {place, complete.positions.OriginOf(place), step.serves, step.because});
   }
   explanation.routed = !steps.empty() && steps.back().because.empty();
   if (!explanation.routed) return explanation;

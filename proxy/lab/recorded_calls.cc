@@ -138,7 +138,8 @@ const Route* RouteOf(const RecordedCall& call, const Snapshot& snapshot) {
     listener.index = static_cast<int>(i);
     if (each.name == call.listener) break;
   }
-  return snapshot.routes.Find({listener, call.authority, call.path});
+  return snapshot.routes.Find(
+      {.listener = listener, .authority = call.authority, .path = call.path, .peer = ""});
 }
 
 absl::StatusOr<std::vector<RecordedCall>> ReadRecordedCalls(const std::vector<ConfigText>& logs) {

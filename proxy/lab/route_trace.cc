@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lab/route_trace.h"
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/text.h"
 #include "config/fault.h"
-#include "policy/route_table.h"
 
 namespace levee {
 namespace {
@@ -17,51 +19,75 @@ std::string NameOf(const Snapshot& snapshot, int listener) {
   return Quoted(snapshot.listeners[static_cast<size_t>(listener)].name);
 }
 
+// Returns what the route asks for in that field, as text; empty: nothing.
+std::string PatternOf(const Snapshot& snapshot, const Route& route, RouteField field) {
+  const auto unless_all = [](const std::string& glob) {
+    return glob == "*" ? std::string() : Quoted(glob);
+  };
+  switch (field) {
+    case RouteField::kListener:
+      return route.listener.index == ListenerRef::kNone ? ""
+                                                        : NameOf(snapshot, route.listener.index);
+    case RouteField::kAuthority:
+      return unless_all(route.authority);
+    case RouteField::kMethod:
+      return unless_all(route.method);
+    case RouteField::kPeer:
+      return unless_all(route.peer);
+  }
+  return "";
+}
+
 std::string Serves(const Snapshot& snapshot, const Route& route) {
   std::vector<std::string> parts;
-  if (route.listener.index != ListenerRef::kNone) {
-    parts.push_back(absl::StrCat("listener ", NameOf(snapshot, route.listener.index)));
+  for (int i = 0; i < kRouteFields; ++i) {
+    const auto field = static_cast<RouteField>(i);
+    const std::string pattern = PatternOf(snapshot, route, field);
+    if (pattern.empty()) continue;
+    parts.push_back(absl::StrCat(Abseil(RouteFieldName(field)), " ", pattern));
   }
-  if (route.authority != "*") parts.push_back(absl::StrCat("authority ", Quoted(route.authority)));
-  if (route.method != "*") parts.push_back(absl::StrCat("method ", Quoted(route.method)));
-  if (route.peer != "*") parts.push_back(absl::StrCat("peer ", Quoted(route.peer)));
   return parts.empty() ? "every call" : absl::StrJoin(parts, ", ");
 }
 
-std::string Mismatch(const char* what, const std::string& pattern,
-                     const std::optional<std::string>& fact) {
-  if (!fact.has_value() || GlobMatch(pattern, *fact)) return "";
-  return absl::StrCat("its ", what, " ", Quoted(pattern), " does not match ", Quoted(*fact));
-}
-
-std::string ListenerMismatch(const Snapshot& snapshot, const Route& route,
+std::string ListenerMismatch(const Snapshot& snapshot, const ListenerRef& of_route,
                              const ListenerRef& listener) {
-  if (route.listener.index == listener.index) return "";
-  if (route.listener.index != ListenerRef::kNone) {
-    return absl::StrCat("it serves listener ", NameOf(snapshot, route.listener.index), ", not ",
+  if (of_route.index != ListenerRef::kNone) {
+    return absl::StrCat("it serves listener ", NameOf(snapshot, of_route.index), ", not ",
                         NameOf(snapshot, listener.index));
   }
-  if (route.listener.direction == listener.direction) return "";
-  return absl::StrCat("it serves ", Side(route.listener.direction), " listeners, and ",
+  return absl::StrCat("it serves ", Side(of_route.direction), " listeners, and ",
                       NameOf(snapshot, listener.index), " is ", Side(listener.direction));
 }
 
 // Returns why the route is not the call's; empty if it is.
-std::string WhyNot(const Snapshot& snapshot, const Route& route, const RouteFacts& facts) {
-  std::string why = ListenerMismatch(snapshot, route, facts.listener);
-  if (why.empty()) why = Mismatch("authority", route.authority, facts.authority);
-  if (why.empty()) why = Mismatch("method", route.method, facts.path);
-  if (why.empty()) why = Mismatch("peer", route.peer, facts.peer);
-  return why;
+std::string WhyNot(const Snapshot& snapshot, const Route& route, const RouteRequest& call) {
+  const std::optional<RouteField> field = route.Mismatch(call);
+  if (!field.has_value()) return "";
+  const auto differs = [&](const RouteFact& fact) {
+    return absl::StrCat("its ", Abseil(RouteFieldName(*field)), " ",
+                        PatternOf(snapshot, route, *field), " does not match ",
+                        Quoted(std::string(fact.text().value_or(""))));
+  };
+  switch (*field) {
+    case RouteField::kListener:
+      return ListenerMismatch(snapshot, route.listener, call.listener);
+    case RouteField::kAuthority:
+      return differs(call.authority);
+    case RouteField::kMethod:
+      return differs(call.path);
+    case RouteField::kPeer:
+      return differs(call.peer);
+  }
+  return "";
 }
 
 }  // namespace
 
-std::vector<RouteStep> TraceRoutes(const Snapshot& snapshot, const RouteFacts& facts) {
+std::vector<RouteStep> TraceRoutes(const Snapshot& snapshot, const RouteRequest& call) {
   std::vector<RouteStep> steps;
   for (const Route& route : snapshot.routes.routes()) {
     const int index = static_cast<int>(steps.size());
-    steps.push_back({index, Serves(snapshot, route), WhyNot(snapshot, route, facts)});
+    steps.push_back({index, Serves(snapshot, route), WhyNot(snapshot, route, call)});
     if (steps.back().because.empty()) break;
   }
   return steps;

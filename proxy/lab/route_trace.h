@@ -2,21 +2,13 @@
 // Why a call takes the route that it takes.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "policy/route_table.h"
 #include "settings/snapshot.h"
 
 namespace levee {
-
-// The facts by which a call is routed. A fact that is not given is taken to match every route.
-struct RouteFacts {
-  ListenerRef listener;
-  std::optional<std::string> authority;
-  std::optional<std::string> path;
-  std::optional<std::string> peer;
-};
 
 // One route that was looked at.
 struct RouteStep {
@@ -26,6 +18,6 @@ struct RouteStep {
 };
 
 // Returns the routes in their order, up to the first that matches; the last one is that, if any is.
-std::vector<RouteStep> TraceRoutes(const Snapshot& snapshot, const RouteFacts& facts);
+std::vector<RouteStep> TraceRoutes(const Snapshot& snapshot, const RouteRequest& call);
 
 }  // namespace levee

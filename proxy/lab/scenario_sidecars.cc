@@ -15,8 +15,10 @@ const Route* Find(const Snapshot& snapshot, Direction direction, const std::stri
                   const std::string& method) {
   for (size_t i = 0; i < snapshot.listeners.size(); ++i) {
     if (snapshot.listeners[i].direction != direction) continue;
-    const Route* const route =
-        snapshot.routes.Find({{static_cast<int>(i), direction}, authority, method});
+    const Route* const route = snapshot.routes.Find({.listener = {static_cast<int>(i), direction},
+                                                     .authority = authority,
+                                                     .path = method,
+                                                     .peer = ""});
     if (route != nullptr) return route;
   }
   return nullptr;

@@ -2,12 +2,15 @@
 // Finds the upstream and the policy of a call.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "base/enum_values.h"
 
 namespace levee {
 
@@ -30,12 +33,50 @@ struct ListenerRef {
   bool operator==(const ListenerRef&) const = default;
 };
 
-// The facts by which a route is found.
+// The conditions of a route, in the order in which they are looked at.
+enum class RouteField : uint8_t { kListener, kAuthority, kMethod, kPeer };
+
+// Returns its name in `match`.
+constexpr std::string_view RouteFieldName(RouteField field) {
+  switch (field) {
+    case RouteField::kListener:
+      return "listener";
+    case RouteField::kAuthority:
+      return "authority";
+    case RouteField::kMethod:
+      return "method";
+    case RouteField::kPeer:
+      return "peer";
+  }
+  return "";
+}
+
+inline constexpr int kRouteFields = CountValues(RouteFieldName);
+
+// A text of a call that a pattern is held against. It has no default, so that nobody can forget to
+// say it.
+class RouteFact {
+ public:
+  // Refers to `text`.
+  template <std::convertible_to<std::string_view> Text>
+  RouteFact(const Text& text) : text_(text) {}  // NOLINT(google-explicit-constructor)
+
+  // nullopt: nobody has said it, and every pattern matches. Refers to `text`.
+  RouteFact(const std::optional<std::string>& text)  // NOLINT(google-explicit-constructor)
+      : text_(text) {}
+
+  const std::optional<std::string_view>& text() const { return text_; }
+
+ private:
+  std::optional<std::string_view> text_;
+};
+
+// The facts by which a route is found. Who leaves one out does not compile. Refers to all of them.
 struct RouteRequest {
-  ListenerRef listener;
-  std::string_view authority;  // the text that the call is routed by
-  std::string_view path;
-  std::string_view peer = {};  // the caller's name by its certificate; empty: none was demanded
+  const ListenerRef& listener;
+  RouteFact authority;  // the text that the call is routed by
+  RouteFact path;
+  RouteFact peer;  // the caller's name by its certificate; empty: none was demanded
 };
 
 struct Route {
@@ -48,8 +89,13 @@ struct Route {
   std::optional<int> shadow = std::nullopt;  // likewise: it decides beside `policy`
   ListenerRef listener;                      // the one that it serves; kNone: all of that direction
 
-  bool Matches(const RouteRequest& request) const;
+  // Returns the first condition that the call does not meet; nullopt: the route matches.
+  std::optional<RouteField> Mismatch(const RouteRequest& request) const;
 };
+
+// Whether `wide` matches every call that `narrow` matches. A star of `narrow` is taken as a
+// character that only a star of `wide` can match.
+bool Covers(const Route& wide, const Route& narrow);
 
 // Routes in the order of the configuration; immutable, shared by threads.
 class RouteTable {

@@ -91,8 +91,12 @@ TEST(Build, RoutesPointToUpstreamsAndPolicies) {
   EXPECT_EQ(routes[1].authority, "*");
   EXPECT_EQ(routes[1].upstream, 0);
   EXPECT_EQ(snapshot->policies[static_cast<size_t>(routes[1].policy)].name, "default");
-  EXPECT_EQ(snapshot->routes.Find({.authority = "b.shop:80", .path = "/shop.B/Get"}), &routes[0]);
-  EXPECT_EQ(snapshot->routes.Find({.authority = "c.shop:80", .path = "/shop.B/Get"}), &routes[1]);
+  EXPECT_EQ(snapshot->routes.Find(
+                {.listener = {}, .authority = "b.shop:80", .path = "/shop.B/Get", .peer = ""}),
+            &routes[0]);
+  EXPECT_EQ(snapshot->routes.Find(
+                {.listener = {}, .authority = "c.shop:80", .path = "/shop.B/Get", .peer = ""}),
+            &routes[1]);
 }
 
 TEST(Build, RetryPolicy) {

@@ -142,8 +142,10 @@ TEST(GuardConfig, ARouteServesTheListenerThatItNamesAndElseAllOfTheApplicationsO
       SnapshotOf(Inbound(std::string(kToProtect) + ", {upstream: app}", kProtect));
   const auto policy_of = [&](int listener) {
     const ListenerSpec& spec = snapshot->listeners[static_cast<size_t>(listener)];
-    const Route* const route =
-        snapshot->routes.Find({snapshot->ListenerRefOf(spec), "a:1", "/s/M"});
+    const Route* const route = snapshot->routes.Find({.listener = snapshot->ListenerRefOf(spec),
+                                                      .authority = "a:1",
+                                                      .path = "/s/M",
+                                                      .peer = ""});
     return route == nullptr ? -1 : route->policy;
   };
   EXPECT_EQ(snapshot->listeners[1].direction, Direction::kInbound);

@@ -75,7 +75,9 @@ TEST(Explanation, ARouteForOtherCallersSaysSo) {
   route.peer = "spiffe://shop/*";
   Snapshot snapshot;
   snapshot.routes = RouteTable({route});
-  const std::vector<RouteStep> steps = TraceRoutes(snapshot, {.peer = "spiffe://bank/web"});
+  const std::optional<std::string> unsaid;
+  const std::vector<RouteStep> steps = TraceRoutes(
+      snapshot, {.listener = {}, .authority = unsaid, .path = unsaid, .peer = "spiffe://bank/web"});
   ASSERT_EQ(steps.size(), 1u);
   EXPECT_EQ(steps[0].serves, "peer \"spiffe://shop/*\"");
   EXPECT_EQ(steps[0].because, "its peer \"spiffe://shop/*\" does not match \"spiffe://bank/web\"");
@@ -106,9 +108,10 @@ TEST(Explanation, TheRouteIsTheOneThatCallsTake) {
             asked.Explain({.authority = authority, .method = path, .listener = listener});
         const bool inbound = std::string(listener) == "in";
         const Route* const route = asked.snapshot().routes.Find(
-            {{inbound ? 1 : 0, inbound ? Direction::kInbound : Direction::kEgress},
-             authority,
-             path});
+            {.listener = {inbound ? 1 : 0, inbound ? Direction::kInbound : Direction::kEgress},
+             .authority = authority,
+             .path = path,
+             .peer = ""});
         ASSERT_TRUE(explanation.ok() && route != nullptr);
         EXPECT_EQ(
             explanation->routes.back().path,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/route_table.h"
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "gtest/gtest.h"
 
@@ -52,8 +55,8 @@ TEST(GlobMatch, ManyStarsStayCheap) {
 }
 
 const Route* Find(const RouteTable& table, std::string_view authority, std::string_view path,
-                  ListenerRef listener = {}) {
-  return table.Find({.listener = listener, .authority = authority, .path = path});
+                  ListenerRef listener = {}, std::string_view peer = "") {
+  return table.Find({.listener = listener, .authority = authority, .path = path, .peer = peer});
 }
 
 RouteTable Table() {
@@ -124,10 +127,50 @@ TEST(RouteTable, TellsCallersApartWhereARouteAsksForOne) {
   rest.upstream = 1;
   const RouteTable routes({of_shop, rest});
   EXPECT_TRUE(routes.tells_peers_apart());
-  EXPECT_EQ(routes.Find({.peer = "spiffe://shop/web"})->upstream, 0);
-  EXPECT_EQ(routes.Find({.peer = "spiffe://bank/web"})->upstream, 1);
-  EXPECT_EQ(routes.Find({})->upstream, 1);
+  EXPECT_EQ(Find(routes, "a:1", "/b", {}, "spiffe://shop/web")->upstream, 0);
+  EXPECT_EQ(Find(routes, "a:1", "/b", {}, "spiffe://bank/web")->upstream, 1);
+  EXPECT_EQ(Find(routes, "a:1", "/b")->upstream, 1);
   EXPECT_FALSE(RouteTable({rest}).tells_peers_apart());
+}
+
+Route Of(std::string authority, std::string method, std::string peer, ListenerRef listener = {}) {
+  return {.authority = std::move(authority),
+          .method = std::move(method),
+          .peer = std::move(peer),
+          .listener = listener};
+}
+
+std::optional<RouteField> Mismatch(const Route& route, const ListenerRef& listener,
+                                   RouteFact authority, RouteFact path, RouteFact peer) {
+  return route.Mismatch({.listener = listener, .authority = authority, .path = path, .peer = peer});
+}
+
+TEST(RouteMismatch, NamesTheFirstConditionThatTheCallDoesNotMeet) {
+  const Route route = Of("cart.shop:*", "/shop.Cart/*", "spiffe://shop/*", kInbound);
+  EXPECT_EQ(Mismatch(route, kOtherInbound, "a:1", "/b", ""), RouteField::kListener);
+  EXPECT_EQ(Mismatch(route, kInbound, "a:1", "/b", ""), RouteField::kAuthority);
+  EXPECT_EQ(Mismatch(route, kInbound, "Cart.shop:1", "/b", ""), RouteField::kMethod);
+  EXPECT_EQ(Mismatch(route, kInbound, "cart.shop:1", "/shop.Cart/Add", ""), RouteField::kPeer);
+  EXPECT_EQ(Mismatch(route, kInbound, "cart.shop:1", "/shop.Cart/Add", "spiffe://shop/web"),
+            std::nullopt);
+}
+
+TEST(RouteMismatch, AFactThatNobodyHasSaidMeetsEveryCondition) {
+  const Route route = Of("cart.shop:*", "/shop.Cart/*", "spiffe://shop/*", kInbound);
+  const std::optional<std::string> unsaid;
+  EXPECT_EQ(Mismatch(route, kInbound, unsaid, unsaid, unsaid), std::nullopt);
+  EXPECT_EQ(Mismatch(route, kInbound, unsaid, "/b", unsaid), RouteField::kMethod);
+}
+
+TEST(RouteCovers, ARouteCoversThoseWhoseCallsItAllTakes) {
+  const Route cart = Of("cart.shop:*", "/shop.Cart/*", "spiffe://shop/*", kInbound);
+  EXPECT_TRUE(Covers(cart, cart));
+  EXPECT_TRUE(Covers(Of("*", "*", "*", kInbound), cart));
+  EXPECT_TRUE(Covers(Of("*", "*", "*", {ListenerRef::kNone, Direction::kInbound}), cart));
+  EXPECT_FALSE(Covers(cart, Of("*", "/shop.Cart/*", "spiffe://shop/*", kInbound)));
+  EXPECT_FALSE(Covers(cart, Of("cart.shop:*", "*", "spiffe://shop/*", kInbound)));
+  EXPECT_FALSE(Covers(cart, Of("cart.shop:*", "/shop.Cart/*", "*", kInbound)));
+  EXPECT_FALSE(Covers(cart, Of("cart.shop:*", "/shop.Cart/*", "spiffe://shop/*", kOtherInbound)));
 }
 
 }  // namespace
