@@ -12,6 +12,7 @@
 #include "base/hex_sha256.h"
 #include "base/host_port.h"
 #include "config/addresses.h"
+#include "config/build_match.h"
 #include "config/build_policy.h"
 #include "config/checked.h"
 #include "config/effective_config.h"
@@ -41,11 +42,6 @@ std::optional<ListenAddress> OptionalAddress(const std::string& text, const std:
                                              const Positions& positions) {
   if (text == "none") return std::nullopt;
   return AddressOf(text, path, positions);
-}
-
-Direction DirectionOf(const v1::Listener& message) {
-  return message.direction() == v1::Listener::DIRECTION_INBOUND ? Direction::kInbound
-                                                                : Direction::kEgress;
 }
 
 ListenerSpec BuildListener(const v1::Listener& message, const std::string& path,
@@ -128,20 +124,13 @@ std::map<std::string, int> IndexByName(const Entries& entries) {
 RouteTable BuildRoutes(const v1::Config& config) {
   const std::map<std::string, int> upstreams = IndexByName(config.upstreams());
   const std::map<std::string, int> policies = IndexByName(config.policies());
-  const std::map<std::string, int> listeners = IndexByName(config.listeners());
   std::vector<Route> routes;
   for (const v1::Route& message : config.routes()) {
-    Route& route = routes.emplace_back();
-    route.authority = message.match().authority();
-    route.method = message.match().method();
-    route.peer = message.match().peer();
+    Route& route = routes.emplace_back(BuildMatch(config, message.match()));
     route.upstream = upstreams.at(message.upstream());
     route.policy = policies.at(message.policy());
     const std::string shadow = ShadowOf(message);
     if (!shadow.empty()) route.shadow = policies.at(shadow);
-    if (!message.match().has_listener()) continue;
-    route.listener.index = listeners.at(message.match().listener());
-    route.listener.direction = DirectionOf(config.listeners(route.listener.index));
   }
   return RouteTable(std::move(routes));
 }

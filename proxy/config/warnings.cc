@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "config/addresses.h"
+#include "config/build_match.h"
 #include "config/element.h"
 #include "config/known_parts.h"
 #include "config/policy_warnings.h"
@@ -52,12 +54,12 @@ bool IsOpen(const std::string& address) {
          parsed->host != "::1";
 }
 
-// Whether `wide` matches everything that `narrow` matches. A star of `narrow` is taken as a
-// character that only a star of `wide` can match.
-bool Covers(const std::string& wide, const std::string& narrow) { return GlobMatch(wide, narrow); }
-
 bool IsInbound(const v1::Listener& listener) {
-  return listener.direction() == v1::Listener::DIRECTION_INBOUND;
+  return DirectionOf(listener) == Direction::kInbound;
+}
+
+bool CoversAll(const Route& wide, const std::vector<Route>& routes) {
+  return absl::c_all_of(routes, [&](const Route& narrow) { return Covers(wide, narrow); });
 }
 
 class Warnings {
@@ -72,7 +74,9 @@ class Warnings {
     for (int i = 0; i < config.upstreams_size(); ++i) upstreams_[config.upstreams(i).name()] = i;
     for (int i = 0; i < config.policies_size(); ++i) policies_[config.policies(i).name()] = i;
     for (int i = 0; i < config.routes_size(); ++i) {
-      known_matches_.push_back(Knows(i, "match") && known_.KnowsNames(Element("routes", i)));
+      std::optional<Route>& match = matches_.emplace_back();
+      if (!Knows(i, "match") || !known_.KnowsNames(Element("routes", i))) continue;
+      match = BuildMatch(config, config.routes(i).match());
     }
   }
 
@@ -104,7 +108,7 @@ class Warnings {
   std::string MethodThatActsOnce(int index) const;
   bool IsTakenBefore(int index, const std::string& method) const;
   bool Serves(const v1::Route& route, const v1::Listener& listener) const;
-  bool ServesAllOf(const v1::Route& wide, const v1::Route& narrow) const;
+  std::vector<Route> OfEachListener(const Route& route) const;
   bool ReachesByAuthority(const v1::Listener& listener) const;
   bool Redirects() const;
 
@@ -115,8 +119,8 @@ class Warnings {
   FaultList& warnings_;
   std::map<std::string, int> upstreams_;  // by name
   std::map<std::string, int> policies_;
-  std::vector<bool> known_matches_;          // by route
-  std::set<std::string> warned_of_streams_;  // policies, by their paths
+  std::vector<std::optional<Route>> matches_;  // by route; none: it has faults
+  std::set<std::string> warned_of_streams_;    // policies, by their paths
 };
 
 bool Warnings::Serves(const v1::Route& route, const v1::Listener& listener) const {
@@ -124,12 +128,15 @@ bool Warnings::Serves(const v1::Route& route, const v1::Listener& listener) cons
   return route.match().listener() == listener.name();
 }
 
-// Whether `wide` serves every listener that `narrow` serves.
-bool Warnings::ServesAllOf(const v1::Route& wide, const v1::Route& narrow) const {
-  for (const v1::Listener& listener : config_.listeners()) {
-    if (Serves(narrow, listener) && !Serves(wide, listener)) return false;
+// Returns the route once for each listener that it serves, and as it is if it serves none.
+std::vector<Route> Warnings::OfEachListener(const Route& route) const {
+  if (route.listener.index != ListenerRef::kNone) return {route};
+  std::vector<Route> routes;
+  for (int i = 0; i < config_.listeners_size(); ++i) {
+    if (IsInbound(config_.listeners(i))) continue;
+    routes.emplace_back(route).listener.index = i;
   }
-  return true;
+  return routes.empty() ? std::vector<Route>{route} : routes;
 }
 
 // A faulty route may lead anywhere that the application's own calls go.
@@ -217,15 +224,10 @@ void Warnings::CheckOverload() {
 
 // Returns false, with a warning, if no call gets this route.
 bool Warnings::CheckReach(int index) {
-  const v1::Route::Match& match = config_.routes(index).match();
+  const std::vector<Route> match = OfEachListener(*matches_[static_cast<size_t>(index)]);
   for (int i = 0; i < std::min(index, kMaxCompared); ++i) {
-    const v1::Route::Match& earlier = config_.routes(i).match();
-    if (!known_matches_[static_cast<size_t>(i)] ||
-        !ServesAllOf(config_.routes(i), config_.routes(index)) ||
-        !Covers(earlier.authority(), match.authority()) ||
-        !Covers(earlier.method(), match.method())) {
-      continue;
-    }
+    const std::optional<Route>& earlier = matches_[static_cast<size_t>(i)];
+    if (!earlier.has_value() || !CoversAll(*earlier, match)) continue;
     Add(Element("routes", index), CheckCode::kUnreachableRoute,
         absl::StrCat("never matches: ", FormatPlace(positions_.Find(Element("routes", i))),
                      " takes every call that it would; move it up, or remove it"));
@@ -234,15 +236,15 @@ bool Warnings::CheckReach(int index) {
   return true;
 }
 
+// An earlier route that is not known may take it.
 bool Warnings::IsTakenBefore(int index, const std::string& method) const {
-  for (int i = 0; i < std::min(index, kMaxCompared); ++i) {
-    if (ServesAllOf(config_.routes(i), config_.routes(index)) &&
-        Covers(config_.routes(i).match().authority(), config_.routes(index).match().authority()) &&
-        GlobMatch(config_.routes(i).match().method(), method)) {
-      return true;
-    }
-  }
-  return false;
+  Route of_method = *matches_[static_cast<size_t>(index)];
+  of_method.method = method;
+  const std::vector<Route> of_each = OfEachListener(of_method);
+  return std::any_of(matches_.begin(), matches_.begin() + std::min(index, kMaxCompared),
+                     [&](const std::optional<Route>& earlier) {
+                       return !earlier.has_value() || CoversAll(*earlier, of_each);
+                     });
 }
 
 // Returns a method, or a glob, that gets this route, should run once by its name, and is not
@@ -343,7 +345,7 @@ void Warnings::CheckTimeout(int index) {
 
 void Warnings::CheckRoutes() {
   for (int i = 0; i < config_.routes_size(); ++i) {
-    if (!known_matches_[static_cast<size_t>(i)] || !CheckReach(i)) continue;
+    if (!matches_[static_cast<size_t>(i)].has_value() || !CheckReach(i)) continue;
     CheckRepeats(i);
     CheckTimeout(i);
     CheckOriginal(i);

@@ -20,6 +20,7 @@ namespace levee {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class LoadedTlsTest : public ::testing::Test {
  protected:
@@ -148,6 +149,28 @@ TEST_F(LoadedTlsTest, CallersHaveNamesWhereTheyShowCertificates) {
   const std::string faults = FaultsOf(kRoutes + Listener(own));
   EXPECT_THAT(faults, HasSubstr("f:2:38: LV321 routes[0].match.peer: matches no call: "));
   EXPECT_THAT(faults, HasSubstr("f:3:70: LV321 policies[0].rate_limit[0].key[1]: is the same "));
+}
+
+TEST_F(LoadedTlsTest, ARouteForSomeCallersLeavesTheOthersToTheNextOne) {
+  const std::string own = Put(authority_.Issue()) + ",\n client_" + Ca();
+  const auto warnings_of = [&](const std::string& routes) {
+    const CheckedConfig checked =
+        CheckConfig({{"f", "upstreams: [{name: app, endpoints: [\"127.0.0.1:2\"]}]\nroutes:\n" +
+                               routes + "policies: [{name: served}]\n" + Listener(own)}},
+                    std::nullopt);
+    EXPECT_EQ(FormatFaults(checked.faults), "");
+    return FormatFaults(checked.warnings);
+  };
+  const std::string of_shop = "{match: {listener: a, peer: \"spiffe://shop/*\"}, ";
+  const std::string web = "{match: {listener: a, peer: \"spiffe://shop/web\"}, ";
+  const std::string all = "{match: {listener: a}, ";
+  const std::string to = "upstream: app, policy: served}\n";
+  EXPECT_THAT(warnings_of("- " + of_shop + to + "- " + all + to), Not(HasSubstr("LV910")));
+  EXPECT_THAT(warnings_of("- " + web + to + "- " + of_shop + to + "- " + all + to),
+              Not(HasSubstr("LV910")));
+  EXPECT_THAT(warnings_of("- " + of_shop + to + "- " + web + to),
+              HasSubstr("LV910 routes[1]: warning: never matches: f:3:3: routes[0] takes every"));
+  EXPECT_THAT(warnings_of("- " + all + to + "- " + of_shop + to), HasSubstr("LV910 routes[1]"));
 }
 
 TEST_F(LoadedTlsTest, AnAddressSaysNothingOfWhoShouldBeThere) {
