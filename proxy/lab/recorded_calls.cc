@@ -85,6 +85,7 @@ absl::StatusOr<RecordedCall> ReadLine(const std::string& text) {
   call.upstream = line.upstream();
   call.authority = line.authority();
   call.path = absl::StrCat("/", line.method());
+  call.peer = line.peer();
   call.request_bytes = static_cast<size_t>(std::max<int64_t>(line.request_bytes(), 0));
   if (line.has_sample()) call.sample = line.sample();
   if (!(call.sample > 0 && call.sample <= 1)) {
@@ -139,7 +140,7 @@ const Route* RouteOf(const RecordedCall& call, const Snapshot& snapshot) {
     if (each.name == call.listener) break;
   }
   return snapshot.routes.Find(
-      {.listener = listener, .authority = call.authority, .path = call.path, .peer = ""});
+      {.listener = listener, .authority = call.authority, .path = call.path, .peer = call.peer});
 }
 
 absl::StatusOr<std::vector<RecordedCall>> ReadRecordedCalls(const std::vector<ConfigText>& logs) {

@@ -34,6 +34,7 @@ struct RecordedCall {
   std::string upstream;
   std::string authority;
   std::string path;  // "/shop.Cart/Add"
+  std::string peer;  // the caller's name by its certificate; empty: none was demanded
   StatusCode code = StatusCode::kUnknown;
   std::vector<RecordedAttempt> attempts;
   size_t request_bytes = 0;

@@ -21,6 +21,7 @@ namespace levee {
 struct ScenarioCall {
   int service = 0;  // its index
   std::string method;
+  std::string peer;  // the caller's name by its certificate; empty: it shows none
   std::shared_ptr<const Snapshot> sidecar;  // owns the policies; nullptr: there is none
   const CallPolicy* policy = nullptr;
   const CallPolicy* shadow = nullptr;  // decides beside `policy`; nullptr: none does

@@ -57,8 +57,9 @@ class ScenarioReader {
   void AddMissing(const std::string& path, std::string text);
   void CheckBegin(const std::string& path, const std::string& at);
   int ServiceOf(const std::string& path, const std::string& name);
+  template <typename Caller>
   ScenarioCall CallOf(const std::string& path, const std::string& text,
-                      const std::string& sidecar_path, const std::string& sidecar);
+                      const std::string& caller_path, const Caller& caller);
   void TakeCallsIn(const v1::Scenario& message);
   ScenarioClient Client(const std::string& path, const v1::Client& message);
   ScenarioService Service(const std::string& path, const v1::Service& message);
@@ -94,8 +95,10 @@ int ScenarioReader::ServiceOf(const std::string& path, const std::string& name) 
   return -1;
 }
 
+// `text`: the service and the method that `caller`, a client or a service at `caller_path`, calls.
+template <typename Caller>
 ScenarioCall ScenarioReader::CallOf(const std::string& path, const std::string& text,
-                                    const std::string& sidecar_path, const std::string& sidecar) {
+                                    const std::string& caller_path, const Caller& caller) {
   ScenarioCall call;
   const size_t slash = text.find('/');
   if (slash == std::string::npos || slash == 0 || slash + 1 == text.size()) {
@@ -107,7 +110,8 @@ ScenarioCall ScenarioReader::CallOf(const std::string& path, const std::string& 
   }
   call.service = ServiceOf(path, text.substr(0, slash));
   call.method = text.substr(slash + 1);
-  call.sidecar = sidecars_.Read(sidecar_path, sidecar);
+  call.peer = caller.peer();
+  call.sidecar = sidecars_.Read(caller_path + ".sidecar", caller.sidecar());
   call.policy = &WithoutSidecar();
   if (call.sidecar != nullptr && call.service >= 0) {
     sidecars_.RouteOut(path, services_[static_cast<size_t>(call.service)], call);
@@ -119,7 +123,7 @@ ScenarioClient ScenarioReader::Client(const std::string& path, const v1::Client&
   ScenarioClient client;
   client.name = message.name();
   client.instances = message.instances();
-  client.call = CallOf(path + ".calls", message.calls(), path + ".sidecar", message.sidecar());
+  client.call = CallOf(path + ".calls", message.calls(), path, message);
   const v1::Load& load = message.load();
   if (load.arrivals_case() == v1::Load::ARRIVALS_NOT_SET) {
     AddMissing(path + ".load", "has no rate; say {poisson: 40/s} or {even: 40/s}");
@@ -173,8 +177,7 @@ ScenarioService ScenarioReader::Service(const std::string& path, const v1::Servi
   service.time_limit = Span(message.time_limit());
   service.drops_abandoned = message.abandoned() == v1::Service::ABANDONED_DROP;
   for (int i = 0; i < message.calls_size(); ++i) {
-    service.calls.push_back(CallOf(Element(path + ".calls", i), message.calls(i), path + ".sidecar",
-                                   message.sidecar()));
+    service.calls.push_back(CallOf(Element(path + ".calls", i), message.calls(i), path, message));
   }
   service.retries = message.retries();
   return service;

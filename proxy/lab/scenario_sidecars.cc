@@ -10,22 +10,24 @@
 namespace levee {
 namespace {
 
-// Returns the route of a call that comes to a listener of that direction; nullptr: there is none.
+std::string MethodOf(const std::string& authority, const ScenarioCall& call) {
+  return absl::StrCat("/", authority, "/", call.method);
+}
+
+// Returns the route of `call` at the first listener of that direction that has one; nullptr: none
+// has. `authority`: the name of its service.
 const Route* Find(const Snapshot& snapshot, Direction direction, const std::string& authority,
-                  const std::string& method) {
+                  const ScenarioCall& call) {
+  const std::string method = MethodOf(authority, call);
   for (size_t i = 0; i < snapshot.listeners.size(); ++i) {
     if (snapshot.listeners[i].direction != direction) continue;
     const Route* const route = snapshot.routes.Find({.listener = {static_cast<int>(i), direction},
                                                      .authority = authority,
                                                      .path = method,
-                                                     .peer = ""});
+                                                     .peer = call.peer});
     if (route != nullptr) return route;
   }
   return nullptr;
-}
-
-std::string MethodOf(const std::string& authority, const ScenarioCall& call) {
-  return absl::StrCat("/", authority, "/", call.method);
 }
 
 }  // namespace
@@ -52,7 +54,7 @@ void ScenarioSidecars::RouteOut(const std::string& path, const std::string& auth
                                 ScenarioCall& call) {
   const Snapshot& snapshot = *call.sidecar;
   const std::string method = MethodOf(authority, call);
-  const Route* const route = Find(snapshot, Direction::kEgress, authority, method);
+  const Route* const route = Find(snapshot, Direction::kEgress, authority, call);
   if (route == nullptr) {
     faults_.Add(positions_.Find(path), CheckCode::kDanglingReference,
                 absl::StrCat("the sidecar has no route for authority ", Quoted(authority),
@@ -72,8 +74,7 @@ void ScenarioSidecars::RouteOut(const std::string& path, const std::string& auth
 
 void ScenarioSidecars::RouteIn(const std::shared_ptr<const Snapshot>& service,
                                const std::string& authority, ScenarioCall& call) {
-  const Route* const route =
-      Find(*service, Direction::kInbound, authority, MethodOf(authority, call));
+  const Route* const route = Find(*service, Direction::kInbound, authority, call);
   if (route == nullptr) return;
   call.inbound = service;
   call.inbound_policy = &service->policies[static_cast<size_t>(route->policy)];

@@ -4,6 +4,7 @@
 #include "lab/replay.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -81,6 +82,22 @@ Replay ReplayOf(const std::string& log, const std::string& policy) {
 
 std::string ReasonOf(const std::string& log) {
   return std::string(ReadRecordedCalls({{"log", log}}).status().message());
+}
+
+TEST(Replay, CallsTakeTheRoutesOfTheirCallers) {
+  const std::string log = LogOf(kDefault, {.calls = 100});
+  const auto routed = [](const std::string& text) {
+    Route of_shop;
+    of_shop.peer = "spiffe://shop/*";
+    Route rest;
+    Snapshot snapshot;
+    snapshot.listeners.resize(1);
+    snapshot.routes = RouteTable({of_shop, rest});
+    return RouteOf(Read(text).at(0), snapshot) - snapshot.routes.routes().data();
+  };
+  EXPECT_EQ(routed(log), 1);
+  EXPECT_EQ(routed(absl::StrReplaceAll(log, {{R"("peer":null)", R"("peer":"spiffe://shop/web")"}})),
+            0);
 }
 
 TEST(Replay, L5_TheSamePolicyMakesTheRecordedDecisionsAtEachLoad) {

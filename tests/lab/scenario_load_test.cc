@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lab/scenario_fixture.h"
+#include "lab/scenario_sidecars.h"
 
 namespace levee {
 namespace {
@@ -170,6 +171,32 @@ constexpr char kGuarding[] =
     "         {match: {listener: in}, upstream: app, policy: protect}, {upstream: any}]\n"
     "policies: [{name: free, retry: {max_attempts: 1}},\n"
     "           {name: protect, guard: {concurrency: {limit: 7}}}, {name: default}]\n";
+
+TEST(ScenarioLoad, CallsTakeTheRoutesOfTheirCallers) {
+  Route of_shop;
+  of_shop.peer = "spiffe://shop/*";
+  of_shop.listener = {.index = 0, .direction = Direction::kInbound};
+  Route rest = of_shop;
+  rest.peer = "*";
+  rest.policy = 1;
+  auto service = std::make_shared<Snapshot>();
+  service->listeners.resize(1);
+  service->listeners[0].direction = Direction::kInbound;
+  service->policies.resize(2);
+  service->routes = RouteTable({of_shop, rest});
+  const auto policy_of = [&](const std::string& caller) {
+    ScenarioCall call =
+        ScenarioOf("duration: 1s\nclients: [{name: web, calls: cart/Add, load: {even: 1/s}" +
+                   caller + "}]\nservices: [{name: cart, slots: 1, time: 1ms}]\n")
+            .clients.at(0)
+            .call;
+    ScenarioSidecars::RouteIn(service, "cart", call);
+    return call.inbound_policy - service->policies.data();
+  };
+  EXPECT_EQ(policy_of(", peer: 'spiffe://shop/web'"), 0);
+  EXPECT_EQ(policy_of(", peer: 'spiffe://bank/web'"), 1);
+  EXPECT_EQ(policy_of(""), 1);
+}
 
 TEST(ScenarioLoad, AServiceHasTheGuardOfItsPolicyFileOrOfTheScenario) {
   const TemporaryFolder folder;
