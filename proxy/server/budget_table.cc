@@ -61,10 +61,10 @@ void BudgetTable::Forget(Instant now) {
   });
 }
 
-std::vector<BudgetGauges> BudgetTable::Read(Instant now) const {
+std::vector<BudgetTable::View> BudgetTable::Views(Instant now) const {
   const std::lock_guard lock(mutex_);
-  std::vector<BudgetGauges> gauges;
-  std::vector<BudgetGauges> unused;
+  std::vector<View> views;
+  std::vector<View> unused;
   std::set<std::string> known;  // upstreams that have a budget with content
   for (const Budgets* budgets : {&budgets_, &shared_}) {
     for (const auto& [key, budget] : *budgets) {
@@ -72,21 +72,14 @@ std::vector<BudgetGauges> BudgetTable::Read(Instant now) const {
       const bool has_content = HasContent(state);
       if (!has_content && budget.use_count() == 1) continue;
       if (has_content) known.insert(std::get<0>(key));
-      (has_content ? gauges : unused)
-          .push_back({.upstream = std::get<0>(key),
-                      .available = state.available,
-                      .at_once = state.at_once,
-                      .limit = state.limit,
-                      .floor_withheld = state.floor_withheld,
-                      .ratio = std::get<2>(key),
-                      .waiting = state.waiting});
+      (has_content ? views : unused).push_back({std::get<0>(key), budget->policy().ratio, state});
     }
   }
   // A budget that no call uses speaks for its upstream only if there is no other.
-  for (BudgetGauges& gauge : unused) {
-    if (known.insert(gauge.upstream).second) gauges.push_back(std::move(gauge));
+  for (View& view : unused) {
+    if (known.insert(view.upstream).second) views.push_back(std::move(view));
   }
-  return gauges;
+  return views;
 }
 
 }  // namespace levee

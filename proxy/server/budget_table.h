@@ -11,7 +11,6 @@
 
 #include "base/instant.h"
 #include "policy/retry_budget.h"
-#include "telemetry/metrics.h"
 
 namespace levee {
 
@@ -45,8 +44,16 @@ class BudgetTable {
     Forget(now);
   }
 
-  // Returns the values of the gauges; one entry per budget.
-  std::vector<BudgetGauges> Read(Instant now) const;
+  // One budget of an upstream, for people.
+  struct View {
+    std::string upstream;
+    double ratio = 0;
+    RetryBudget::State state;
+  };
+
+  // Returns the budgets that are in use or have something in their window. An upstream of which no
+  // budget has, has one of those that are in use.
+  std::vector<View> Views(Instant now) const;
 
  private:
   // Upstream, authority and the numbers of the policy.

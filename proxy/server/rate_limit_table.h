@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "policy/rate_limiter.h"
-#include "telemetry/series.h"
 
 namespace levee {
 
@@ -42,12 +41,12 @@ class RateLimitTable {
 
   // Returns who decides for each shared limit; of several of one name the state that is furthest
   // from the store.
-  std::map<std::string, LeaseState> Leases(Instant now) const {
+  std::map<std::string, PermitLease::State> Leases(Instant now) const {
     const std::lock_guard lock(mutex_);
-    std::map<std::string, LeaseState> leases;
+    std::map<std::string, PermitLease::State> leases;
     ForEachShared([&](const auto&, const auto& limiter) {
-      LeaseState& state = leases[limiter->policy().name];  // kLeased at first
-      state = std::max(state, StateOf(limiter->LeaseState(now)));
+      PermitLease::State& state = leases[limiter->policy().name];  // kLeased at first
+      state = std::max(state, limiter->LeaseState(now));
     });
     return leases;
   }
@@ -62,18 +61,6 @@ class RateLimitTable {
     std::vector<std::pair<std::string, std::shared_ptr<RateLimiter>>> shared;
     for (auto& [names, limiter] : newest) shared.emplace_back(names.first, std::move(limiter));
     return shared;
-  }
-
-  static LeaseState StateOf(PermitLease::State state) {
-    switch (state) {
-      case PermitLease::State::kLeased:
-        return LeaseState::kLeased;
-      case PermitLease::State::kStale:
-        return LeaseState::kStale;
-      case PermitLease::State::kFallback:
-        break;
-    }
-    return LeaseState::kFallback;
   }
 
   // Names that the table knows: of limits that somebody uses, and of some that nobody does any

@@ -2,7 +2,6 @@
 #include "sidecar/shared_limit.h"
 
 #include "rls/limit_service.h"
-#include "server/rate_limit_table.h"
 
 namespace levee {
 namespace {
@@ -22,6 +21,18 @@ std::string NameOf(StoreAway away) {
 
 }  // namespace
 
+LeaseState StateOf(PermitLease::State state) {
+  switch (state) {
+    case PermitLease::State::kLeased:
+      return LeaseState::kLeased;
+    case PermitLease::State::kStale:
+      return LeaseState::kStale;
+    case PermitLease::State::kFallback:
+      break;
+  }
+  return LeaseState::kFallback;
+}
+
 LimitView ShownLimit(const std::string& policy, const RateLimitPolicy& limit,
                      const RateLimiter::View& view) {
   const SharedRate& shared = *limit.shared;
@@ -32,7 +43,7 @@ LimitView ShownLimit(const std::string& policy, const RateLimitPolicy& limit,
                     ? LimitService::AddressText(shared.service->host, shared.service->port)
                     : shared.store;
   shown.on_failure = NameOf(shared.away);
-  shown.state = RateLimitTable::StateOf(view.state);
+  shown.state = StateOf(view.state);
   shown.keys = view.keys;
   const bool leased = view.state == PermitLease::State::kLeased;
   if (view.holding.has_value()) shown.permits_left = view.holding->permits_left;

@@ -6,8 +6,12 @@
 
 #include "insight/limit_view.h"
 #include "policy/rate_limiter.h"
+#include "telemetry/series.h"
 
 namespace levee {
+
+// Who decides, as metrics name it.
+LeaseState StateOf(PermitLease::State state);
 
 // `policy`: the name of the policy that has the limit. `view`: of its limiter.
 LimitView ShownLimit(const std::string& policy, const RateLimitPolicy& limit,

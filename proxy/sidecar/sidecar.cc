@@ -414,6 +414,20 @@ std::vector<EndpointView> Sidecar::endpoints() const {
   return answers_.Wait(*all, kPatience);
 }
 
+std::vector<BudgetGauges> Sidecar::budgets() const {
+  std::vector<BudgetGauges> gauges;
+  for (const auto& [upstream, ratio, state] : budgets_.Views(net::ReadClock())) {
+    gauges.push_back({.upstream = upstream,
+                      .available = state.available,
+                      .at_once = state.at_once,
+                      .limit = state.limit,
+                      .floor_withheld = state.floor_withheld,
+                      .ratio = ratio,
+                      .waiting = state.waiting});
+  }
+  return gauges;
+}
+
 std::map<std::string, GuardState> Sidecar::guards() const {
   std::map<std::string, GuardState> states;
   for (const auto& [upstream, view] : guards_.Views(net::ReadClock())) {
@@ -432,7 +446,11 @@ std::map<std::string, GuardState> Sidecar::guards() const {
 }
 
 std::map<std::string, LeaseState> Sidecar::leases() const {
-  return rate_limits_.Leases(net::ReadClock());
+  std::map<std::string, LeaseState> states;
+  for (const auto& [limit, state] : rate_limits_.Leases(net::ReadClock())) {
+    states[limit] = StateOf(state);
+  }
+  return states;
 }
 
 std::vector<LimitView> Sidecar::limits() const {

@@ -99,7 +99,7 @@ class Sidecar : private Timer {
   MemoryGauges memory() const {
     return {.held = memory_.Held(AllocatedBlockBytes()), .limit = memory_.limit()};
   }
-  std::vector<BudgetGauges> budgets() const { return budgets_.Read(net::ReadClock()); }
+  std::vector<BudgetGauges> budgets() const;
   std::map<std::string, double> throttle_probabilities() const {
     return throttles_.Probabilities(net::ReadClock());
   }

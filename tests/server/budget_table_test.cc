@@ -114,22 +114,22 @@ TEST(BudgetTable, TheSharedBudgetOfAnUpstreamThatIsGoneIsForgotten) {
   EXPECT_TRUE(used.expired());
 }
 
-TEST(BudgetTable, GaugesShowEveryBudgetInUse) {
+TEST(BudgetTable, ViewsShowEveryBudgetInUse) {
   BudgetTable table(1, 10);
   const auto cart = Get(table, "cart", "", {.ratio = 0.5, .floor_per_second = 0});
   { const auto gone = Get(table, "gone"); }
   for (int i = 0; i < 10; ++i) cart->Deposit(0, At(0));
-  const auto gauges = table.Read(At(0));
-  ASSERT_EQ(gauges.size(), 1u);
-  EXPECT_EQ(gauges[0].upstream, "cart");
-  EXPECT_EQ(gauges[0].limit, 5);
+  const auto views = table.Views(At(0));
+  ASSERT_EQ(views.size(), 1u);
+  EXPECT_EQ(views[0].upstream, "cart");
+  EXPECT_EQ(views[0].state.limit, 5);
 }
 
 TEST(BudgetTable, OneBudgetSpeaksForAnUpstreamThatHasNoCalls) {
   BudgetTable table(1, 10);
   const auto a = Get(table, "anywhere");
   const auto b = Get(table, "anywhere", "b:1");
-  EXPECT_EQ(table.Read(At(0)).size(), 1u);
+  EXPECT_EQ(table.Views(At(0)).size(), 1u);
 }
 
 }  // namespace

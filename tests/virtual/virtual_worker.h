@@ -77,7 +77,7 @@ class VirtualWorker {
   const KeptSpans& spans() const { return spans_; }
   GuardTable& guards() { return guards_; }
   MemoryAccount& memory() { return memory_; }
-  size_t budgets() const { return budgets_.Read(VirtualTime::now()).size(); }
+  size_t budgets() const { return budgets_.Views(VirtualTime::now()).size(); }
   uint64_t hits(Limit limit) { return metrics_.Worker(0).limit_hits[limit].Read(); }
 
  private:
