@@ -7,8 +7,8 @@
 
 #include "absl/time/time.h"
 #include "base/timer_wheel.h"
+#include "dedupe/dedupe_stores.h"
 #include "net/event_loop.h"
-#include "server/dedupe_stores.h"
 #include "telemetry/cells.h"
 
 namespace levee {

@@ -18,7 +18,7 @@
 #include "log/event_log.h"
 #include "net/handshakes.h"
 #include "net/line_writer.h"
-#include "server/budget_table.h"
+#include "policy/budget_table.h"
 #include "server/span_sink.h"
 #include "server/worker.h"
 #include "settings/snapshot.h"

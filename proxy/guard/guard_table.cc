@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/guard_table.h"
+#include "guard/guard_table.h"
 
 namespace levee {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls that share a rate limiter, and how long it is kept.
-#include "server/rate_limit_table.h"
+#include "policy/rate_limit_table.h"
 
 #include <memory>
 #include <string>

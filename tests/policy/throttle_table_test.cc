@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/throttle_table.h"
+#include "policy/throttle_table.h"
 
 #include <gtest/gtest.h>
 
-#include "server/times.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {

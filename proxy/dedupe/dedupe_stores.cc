@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/dedupe_stores.h"
+#include "dedupe/dedupe_stores.h"
 
 #include <algorithm>
 #include <utility>

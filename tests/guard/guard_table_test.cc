@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said of the guards of an upstream together.
-#include "server/guard_table.h"
+#include "guard/guard_table.h"
 
 #include <memory>
 

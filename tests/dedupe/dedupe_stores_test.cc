@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of idempotency keys of all upstreams.
-#include "server/dedupe_stores.h"
+#include "dedupe/dedupe_stores.h"
 
 #include <gtest/gtest.h>
 

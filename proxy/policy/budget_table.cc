@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/budget_table.h"
+#include "policy/budget_table.h"
 
 #include <set>
 #include <utility>

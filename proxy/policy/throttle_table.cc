@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/throttle_table.h"
+#include "policy/throttle_table.h"
 
 #include <algorithm>
 

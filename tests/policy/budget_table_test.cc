@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/budget_table.h"
+#include "policy/budget_table.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "server/times.h"
+#include "policy/times.h"
 
 namespace levee {
 namespace {
