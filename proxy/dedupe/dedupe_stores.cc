@@ -17,8 +17,8 @@ DedupePolicy DedupeStores::Bounded(const DedupePolicy& dedupe) const {
 void DedupeStores::SetRoom(int64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(room_, bytes) == bytes) return;
-  for (const Known& known : stores_) {
-    if (const auto table = known.table.lock()) table->SetPolicy(Bounded(known.dedupe));
+  for (const auto& [key, store, held] : stores_.All()) {
+    store->table.SetPolicy(Bounded(store->asked));
   }
 }
 
@@ -26,47 +26,36 @@ std::shared_ptr<DedupeTable> DedupeStores::Get(const std::string& upstream,
                                                const std::string& policy,
                                                const DedupePolicy& dedupe) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(stores_, [](const Known& known) { return known.table.expired(); });
-  for (Known& known : stores_) {
-    std::shared_ptr<DedupeTable> table = known.table.lock();
-    if (table == nullptr || known.upstream != upstream || known.policy != policy ||
-        known.dedupe.store != dedupe.store) {
-      continue;
-    }
-    if (known.dedupe != dedupe) table->SetPolicy(Bounded(known.dedupe = dedupe));
-    return table;
-  }
-  auto& losses = losses_[upstream];
-  if (losses == nullptr) losses = std::make_shared<KeyLosses>();
-  DedupeTable::Shared shared;
-  if (!dedupe.store.empty()) {
-    // Names have no line ends.
-    shared = {.store = shared_,
-              .name = absl::StrCat(upstream, "\n", policy, "\n"),
-              .seed = random_.Next()};
-  }
-  auto table =
-      std::make_shared<DedupeTable>(Bounded(dedupe), workers_, wake_, std::move(shared), losses);
-  stores_.push_back({upstream, policy, dedupe, table});
-  return table;
+  const Key key{upstream, policy, dedupe.store};
+  const std::shared_ptr<Store> store =
+      stores_.Get(key, Instant(), [&] { return Make(key, dedupe); });
+  if (store->asked != dedupe) store->table.SetPolicy(Bounded(store->asked = dedupe));
+  return {store, &store->table};
 }
 
-std::vector<std::shared_ptr<DedupeTable>> DedupeStores::Tables() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<std::shared_ptr<DedupeTable>> tables;
-  for (const Known& known : stores_) {
-    if (auto table = known.table.lock()) tables.push_back(std::move(table));
+// The lock is held.
+std::shared_ptr<DedupeStores::Store> DedupeStores::Make(const Key& key,
+                                                        const DedupePolicy& dedupe) {
+  auto& losses = losses_[key.upstream];
+  if (losses == nullptr) losses = std::make_shared<KeyLosses>();
+  DedupeTable::Shared shared;
+  if (!key.store.empty()) {
+    // Names have no line ends.
+    shared = {.store = shared_,
+              .name = absl::StrCat(key.upstream, "\n", key.policy, "\n"),
+              .seed = random_.Next()};
   }
-  return tables;
+  return std::make_shared<Store>(dedupe, Bounded(dedupe), workers_, wake_, std::move(shared),
+                                 losses);
 }
 
 void DedupeStores::Answer(int worker, Instant now) {
   // A call that ends may drop the last plan of a store, so they are held meanwhile.
-  for (const auto& table : Tables()) table->Answer(worker, now);
+  for (const auto& [key, store, held] : stores_.All()) store->table.Answer(worker, now);
 }
 
 void DedupeStores::ForgetOld(Instant now) {
-  for (const auto& table : Tables()) table->ForgetOld(now);
+  for (const auto& [key, store, held] : stores_.All()) store->table.ForgetOld(now);
 }
 
 uint64_t DedupeStores::TimesFull() const {
@@ -82,15 +71,13 @@ uint64_t DedupeStores::TimesFull() const {
 std::map<std::string, DedupeStores::View> DedupeStores::Views() const {
   const std::lock_guard lock(mutex_);
   std::map<std::string, View> views;
-  for (const Known& known : stores_) {
-    const std::shared_ptr<DedupeTable> table = known.table.lock();
-    if (table == nullptr) continue;
-    const DedupeTable::View view = table->GetView();
-    View& sum = views[known.upstream];
+  for (const auto& [key, store, held] : stores_.All()) {
+    const DedupeTable::View view = store->table.GetView();
+    View& sum = views[key.upstream];
     sum.stored.keys += view.keys;
     sum.stored.bytes += view.bytes;
     sum.stored.in_flight += view.in_flight;
-    sum.forgotten = losses_.at(known.upstream)->forgotten.load(std::memory_order_relaxed);
+    sum.forgotten = losses_.at(key.upstream)->forgotten.load(std::memory_order_relaxed);
   }
   return views;
 }

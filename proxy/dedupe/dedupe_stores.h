@@ -2,18 +2,19 @@
 // The idempotency stores of all services, shared by the workers.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/instant.h"
 #include "base/random.h"
+#include "base/shared_table.h"
 #include "dedupe/dedupe_table.h"
 #include "dedupe/key_store.h"
 #include "policy/dedupe_policy.h"
@@ -57,14 +58,21 @@ class DedupeStores {
   uint64_t TimesFull() const;
 
  private:
-  struct Known {
-    std::string upstream, policy;
-    DedupePolicy dedupe;
-    std::weak_ptr<DedupeTable> table;
+  struct Key {
+    std::string upstream, policy, store;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  struct Store {
+    template <typename... Args>
+    explicit Store(const DedupePolicy& policy, Args&&... args)
+        : asked(policy), table(std::forward<Args>(args)...) {}
+
+    DedupePolicy asked;  // which may ask for more room than there is
+    DedupeTable table;
   };
 
   DedupePolicy Bounded(const DedupePolicy& dedupe) const;
-  std::vector<std::shared_ptr<DedupeTable>> Tables() const;
+  std::shared_ptr<Store> Make(const Key& key, const DedupePolicy& dedupe);
 
   const int workers_;
   const std::function<void(int)> wake_;
@@ -72,9 +80,9 @@ class DedupeStores {
   mutable std::mutex mutex_;
   Random random_;
   int64_t room_ = INT64_MAX;
-  std::vector<Known> stores_;
   std::map<std::string, std::shared_ptr<KeyLosses>>
       losses_;  // by upstream; they outlive its stores
+  SharedTable<Key, Store> stores_;
 };
 
 }  // namespace levee

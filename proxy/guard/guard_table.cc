@@ -4,28 +4,20 @@
 namespace levee {
 
 std::shared_ptr<Guard> GuardTable::Get(const std::string& upstream, const GuardPolicy& policy) {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(guards_, [](const auto& entry) { return entry.second.expired(); });
-  for (const auto& [name, known] : guards_) {
-    std::shared_ptr<Guard> guard = known.lock();
-    if (guard != nullptr && name == upstream && guard->policy() == policy) return guard;
-  }
-  auto guard = std::make_shared<Guard>(policy, workers_);
-  for (int worker = 0; worker < workers_; ++worker) {
-    guard->SetWake(worker, [this, worker] { wake_(worker); });
-  }
-  guards_.emplace_back(upstream, guard);
-  return guard;
+  return guards_.Get({upstream, policy}, Instant(), [&] {
+    auto guard = std::make_shared<Guard>(policy, workers_);
+    for (int worker = 0; worker < workers_; ++worker) {
+      guard->SetWake(worker, [this, worker] { wake_(worker); });
+    }
+    return guard;
+  });
 }
 
 std::map<std::string, GuardView> GuardTable::Views(Instant now) const {
-  const std::lock_guard lock(mutex_);
   std::map<std::string, GuardView> views;
-  for (const auto& [upstream, known] : guards_) {
-    const std::shared_ptr<Guard> guard = known.lock();
-    if (guard == nullptr) continue;
+  for (const auto& [key, guard, held] : guards_.All()) {
     const GuardView view = guard->View(now);
-    const auto [entry, first] = views.try_emplace(upstream);
+    const auto [entry, first] = views.try_emplace(key.upstream);
     GuardView& sum = entry->second;
     sum.observes = view.observes && (first || sum.observes);
     if (view.scope == OverloadScope::kService) sum.scope = view.scope;

@@ -2,15 +2,15 @@
 // The guards of all services, shared by the workers.
 #pragma once
 
+#include <compare>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/instant.h"
+#include "base/shared_table.h"
 #include "guard/guard.h"
 #include "policy/guard_policy.h"
 
@@ -31,10 +31,15 @@ class GuardTable {
   std::map<std::string, GuardView> Views(Instant now) const;
 
  private:
+  struct Key {
+    std::string upstream;
+    GuardPolicy policy;
+    friend std::partial_ordering operator<=>(const Key&, const Key&) = default;
+  };
+
   const int workers_;
   const std::function<void(int)> wake_;
-  mutable std::mutex mutex_;
-  std::vector<std::pair<std::string, std::weak_ptr<Guard>>> guards_;  // by upstream
+  SharedTable<Key, Guard> guards_;
 };
 
 }  // namespace levee

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <compare>
 #include <cstdint>
 #include <memory>
 
@@ -21,7 +22,7 @@ struct OverloadSigns {
   bool timeout = true;              // attempt_timeout, or the call's deadline, passed
   bool resource_exhausted = false;  // ended with this code
   bool unavailable = false;         // ended with this code
-  friend bool operator==(const OverloadSigns&, const OverloadSigns&) = default;
+  friend std::partial_ordering operator<=>(const OverloadSigns&, const OverloadSigns&) = default;
 };
 
 struct ThrottlePolicy {
@@ -30,7 +31,7 @@ struct ThrottlePolicy {
   int min_calls = 20;                        // at least 1
   OverloadSigns on;
   ThrottleMode mode = ThrottleMode::kObserve;
-  friend bool operator==(const ThrottlePolicy&, const ThrottlePolicy&) = default;
+  friend std::partial_ordering operator<=>(const ThrottlePolicy&, const ThrottlePolicy&) = default;
 };
 
 // The throttle of one destination, shared by all workers. It rejects a call with probability

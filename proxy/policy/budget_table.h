@@ -2,14 +2,13 @@
 // The retry budgets of all destinations, shared by the workers.
 #pragma once
 
-#include <map>
+#include <compare>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/instant.h"
+#include "base/shared_table.h"
 #include "policy/retry_budget.h"
 
 namespace levee {
@@ -22,11 +21,10 @@ namespace levee {
 class BudgetTable {
  public:
   // `max_authorities`: how many budgets destinations with an authority may have in all.
-  BudgetTable(int workers, int max_authorities)
-      : workers_(workers), max_authorities_(max_authorities) {}
+  BudgetTable(int workers, int max_authorities);
 
   // Budgets that exist already stay.
-  void SetMaxAuthorities(int max_authorities);
+  void SetMaxAuthorities(int max_authorities) { budgets_.SetMost(max_authorities); }
 
   struct Account {
     std::shared_ptr<RetryBudget> budget;
@@ -40,8 +38,8 @@ class BudgetTable {
 
   // Drops what no worker uses and what says nothing any more. Get does so now and then.
   void ForgetUnused(Instant now) {
-    const std::lock_guard lock(mutex_);
-    Forget(now);
+    budgets_.ForgetUnused(now);
+    rest_.ForgetUnused(now);
   }
 
   // One budget of an upstream, for people.
@@ -56,22 +54,20 @@ class BudgetTable {
   std::vector<View> Views(Instant now) const;
 
  private:
-  // Upstream, authority and the numbers of the policy.
-  using Key = std::tuple<std::string, std::string, double, absl::Duration, double, double, double,
-                         absl::Duration, absl::Duration>;
-  using Budgets = std::map<Key, std::shared_ptr<RetryBudget>>;
+  struct Key {
+    std::string upstream;
+    std::string authority;
+    RetryBudgetPolicy policy;  // as KeyOf has it
+    friend std::partial_ordering operator<=>(const Key&, const Key&) = default;
+  };
+  using Budgets = SharedTable<Key, RetryBudget>;
 
   static Key KeyOf(const std::string& upstream, const std::string& authority,
                    const RetryBudgetPolicy& policy);
-  void Forget(Instant now);
 
   const int workers_;
-  mutable std::mutex mutex_;
-  int max_authorities_;
   Budgets budgets_;
-  Budgets shared_;
-  int authorities_ = 0;  // entries of budgets_ that have one
-  Instant next_forgetting_;
+  Budgets rest_;  // of the authorities beyond the limit, one per upstream
 };
 
 }  // namespace levee

@@ -2,6 +2,7 @@
 // Plain values of `guard` in a policy.
 #pragma once
 
+#include <compare>
 #include <string>
 
 #include "absl/time/time.h"
@@ -16,7 +17,8 @@ struct AdaptiveLimitPolicy {
   int initial = 20;
   int min = 1;  // at least 1
   int max = 1000;
-  friend bool operator==(const AdaptiveLimitPolicy&, const AdaptiveLimitPolicy&) = default;
+  friend std::partial_ordering operator<=>(const AdaptiveLimitPolicy&,
+                                           const AdaptiveLimitPolicy&) = default;
 };
 
 // `guard.concurrency`: how many calls the service works on at a time.
@@ -32,7 +34,8 @@ struct ConcurrencyPolicy {
   int fixed = 1;                 // of kFixed, at least 1
   AdaptiveLimitPolicy adaptive;  // of kAdaptive
   Streams streams = Streams::kAuto;
-  friend bool operator==(const ConcurrencyPolicy&, const ConcurrencyPolicy&) = default;
+  friend std::partial_ordering operator<=>(const ConcurrencyPolicy&,
+                                           const ConcurrencyPolicy&) = default;
 };
 
 // `guard.queue`.
@@ -42,14 +45,14 @@ struct QueuePolicy {
   int max = kAuto;  // calls; kAuto: eight times the limit; 0: none waits
   absl::Duration target = absl::Milliseconds(5);      // above zero
   absl::Duration interval = absl::Milliseconds(100);  // above zero
-  friend bool operator==(const QueuePolicy&, const QueuePolicy&) = default;
+  friend std::partial_ordering operator<=>(const QueuePolicy&, const QueuePolicy&) = default;
 };
 
 // `guard.scope`: when a refusal is meant for all instances of the service.
 struct ScopePolicy {
   double retries = 0.1;  // more than this share of what arrived were retries
   int min_calls = 20;    // with fewer calls in 10 s a refusal is for this instance
-  friend bool operator==(const ScopePolicy&, const ScopePolicy&) = default;
+  friend std::partial_ordering operator<=>(const ScopePolicy&, const ScopePolicy&) = default;
 };
 
 struct GuardPolicy {
@@ -63,7 +66,7 @@ struct GuardPolicy {
   bool observe = false;
   // Every answer tells callers the service's load (gRFC A51).
   bool load_report = false;
-  friend bool operator==(const GuardPolicy&, const GuardPolicy&) = default;
+  friend std::partial_ordering operator<=>(const GuardPolicy&, const GuardPolicy&) = default;
 };
 
 }  // namespace levee

@@ -2,6 +2,7 @@
 // One rate limit of the configuration, as plain values.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -59,7 +60,7 @@ class RateLimitKey {
   static constexpr std::string_view kHeaderPrefix = "header:";
   static constexpr std::string_view kTextPrefix = "text:";
 
-  friend bool operator==(const RateLimitKey&, const RateLimitKey&) = default;
+  friend std::partial_ordering operator<=>(const RateLimitKey&, const RateLimitKey&) = default;
 
  private:
   RateLimitKey(Part part, std::string name) : part_(part), name_(std::move(name)) {}
@@ -80,7 +81,7 @@ struct RateService {
   std::string domain;
   absl::Duration lease = absl::Milliseconds(100);
 
-  friend bool operator==(const RateService&, const RateService&) = default;
+  friend std::partial_ordering operator<=>(const RateService&, const RateService&) = default;
 };
 
 // How a limit is shared by all sidecars with the same store, or rate limit service.
@@ -92,7 +93,7 @@ struct SharedRate {
   StoreAway away = StoreAway::kLast;                // of a service never kLast
   absl::Duration grace = absl::Seconds(60);
 
-  friend bool operator==(const SharedRate&, const SharedRate&) = default;
+  friend std::partial_ordering operator<=>(const SharedRate&, const SharedRate&) = default;
 };
 
 struct RateLimitPolicy {
@@ -116,7 +117,8 @@ struct RateLimitPolicy {
     return {.lease = shared->service->lease, .admits_when_away = shared->away == StoreAway::kAllow};
   }
 
-  friend bool operator==(const RateLimitPolicy&, const RateLimitPolicy&) = default;
+  friend std::partial_ordering operator<=>(const RateLimitPolicy&,
+                                           const RateLimitPolicy&) = default;
 };
 
 }  // namespace levee

@@ -3,14 +3,16 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/instant.h"
+#include "base/shared_table.h"
 #include "policy/rate_limiter.h"
 
 namespace levee {
@@ -26,76 +28,45 @@ class RateLimitTable {
   explicit RateLimitTable(LeaseSource* leases = nullptr) : leases_(leases) {}
 
   std::shared_ptr<RateLimiter> Get(const std::string& policy, const RateLimitPolicy& limit) {
-    const std::lock_guard lock(mutex_);
-    Versions& versions = limiters_[{policy, limit.name}];
-    std::erase_if(versions, [](const auto& version) { return version.expired(); });
-    for (const auto& version : versions) {
-      std::shared_ptr<RateLimiter> limiter = version.lock();
-      if (limiter != nullptr && limiter->policy() == limit) return limiter;
-    }
-    auto limiter = std::make_shared<RateLimiter>(limit, leases_);
-    versions.push_back(limiter);
-    ForgetUnused();
-    return limiter;
+    return limiters_.Get({policy, limit}, Instant(),
+                         [&] { return std::make_shared<RateLimiter>(limit, leases_); });
   }
 
   // Returns who decides for each shared limit; of several of one name the state that is furthest
   // from the store.
   std::map<std::string, PermitLease::State> Leases(Instant now) const {
-    const std::lock_guard lock(mutex_);
     std::map<std::string, PermitLease::State> leases;
-    ForEachShared([&](const auto&, const auto& limiter) {
-      PermitLease::State& state = leases[limiter->policy().name];  // kLeased at first
+    for (const auto& [key, limiter, held] : limiters_.All()) {
+      if (!key.limit.shared.has_value()) continue;
+      PermitLease::State& state = leases[key.limit.name];  // kLeased at first
       state = std::max(state, limiter->LeaseState(now));
-    });
+    }
     return leases;
   }
 
   // Returns each shared limit with the name of its policy; of several of one name the newest.
   std::vector<std::pair<std::string, std::shared_ptr<RateLimiter>>> Shared() const {
-    const std::lock_guard lock(mutex_);
     std::map<std::pair<std::string, std::string>, std::shared_ptr<RateLimiter>> newest;
-    ForEachShared([&](const std::string& policy, const std::shared_ptr<RateLimiter>& limiter) {
-      newest[{policy, limiter->policy().name}] = limiter;
-    });
+    for (const auto& [key, limiter, held] : limiters_.All()) {
+      if (key.limit.shared.has_value()) newest[{key.policy, key.limit.name}] = limiter;
+    }
     std::vector<std::pair<std::string, std::shared_ptr<RateLimiter>>> shared;
     for (auto& [names, limiter] : newest) shared.emplace_back(names.first, std::move(limiter));
     return shared;
   }
 
-  // Names that the table knows: of limits that somebody uses, and of some that nobody does any
-  // more.
-  size_t size() const {
-    const std::lock_guard lock(mutex_);
-    return limiters_.size();
-  }
+  // Limits that the table knows: those that somebody uses, and some that nobody does any more.
+  size_t size() const { return limiters_.size(); }
 
  private:
-  using Versions = std::vector<std::weak_ptr<RateLimiter>>;
-
-  // The lock is held.
-  template <typename F>
-  void ForEachShared(F f) const {
-    for (const auto& [names, versions] : limiters_) {
-      for (const auto& version : versions) {
-        const std::shared_ptr<RateLimiter> limiter = version.lock();
-        if (limiter != nullptr && limiter->policy().shared.has_value()) f(names.first, limiter);
-      }
-    }
-  }
-
-  // New limiters are rare (a reload, a plan for what no plan is for), and names do not grow in
-  // number but with them.
-  void ForgetUnused() {
-    std::erase_if(limiters_, [](const auto& entry) {
-      return std::all_of(entry.second.begin(), entry.second.end(),
-                         [](const auto& version) { return version.expired(); });
-    });
-  }
+  struct Key {
+    std::string policy;
+    RateLimitPolicy limit;
+    friend std::partial_ordering operator<=>(const Key&, const Key&) = default;
+  };
 
   LeaseSource* const leases_;
-  mutable std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, Versions> limiters_;
+  SharedTable<Key, RateLimiter> limiters_;
 };
 
 }  // namespace levee

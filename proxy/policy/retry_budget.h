@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <compare>
 #include <cstdint>
 #include <memory>
 
@@ -28,7 +29,8 @@ struct RetryBudgetPolicy {
   bool burst_follows = false;  // burst_least is SpareRetries, and no number of the policy's own
   absl::Duration burst_span = absl::Seconds(1);    // above zero
   absl::Duration wait = absl::Milliseconds(1100);  // of a retry, for a success; zero: none
-  friend bool operator==(const RetryBudgetPolicy&, const RetryBudgetPolicy&) = default;
+  friend std::partial_ordering operator<=>(const RetryBudgetPolicy&,
+                                           const RetryBudgetPolicy&) = default;
 };
 
 // How an attempt ended.
