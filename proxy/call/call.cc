@@ -11,12 +11,10 @@
 namespace levee {
 
 Call::Call(const CallParts& parts)
-    : parts_(parts),
-      buffer_(parts_.policy.retry.buffer_bytes, parts_.replay),
-      signs_(parts_.method) {}
+    : books_(parts), buffer_(books_.parts.policy.retry.buffer_bytes, books_.parts.replay) {}
 
 uint32_t Call::AddRecord(const NextAttempt& next, Instant now) {
-  AttemptRecord& record = record_.attempts.emplace_back();
+  AttemptRecord& record = books_.record.attempts.emplace_back();
   record.start = now;
   record.transparent = next.transparent;
   record.trigger = next.trigger;
@@ -25,35 +23,36 @@ uint32_t Call::AddRecord(const NextAttempt& next, Instant now) {
   record.backed_off = next.backed_off;
   // A transparent attempt repeats the one before it: same number on the wire, not counted again.
   if (!next.transparent) ++attempts_;
-  return static_cast<uint32_t>(record_.attempts.size() - 1);
+  return static_cast<uint32_t>(books_.record.attempts.size() - 1);
 }
 
 void Call::StartAttempt(const NextAttempt& next, Instant now) {
   const uint32_t record = next.record ? *next.record : AddRecord(next, now);
   const int number = next.number ? *next.number : attempts_;
-  const int previous = app_attempts_ + number - 1;
-  if (parts_.retries != nullptr) parts_.retries->AddAttempt(previous, now);
+  const int previous = books_.app_attempts + number - 1;
+  if (books_.parts.retries != nullptr) books_.parts.retries->AddAttempt(previous, now);
   const Instant attempt_deadline = AttemptDeadline(now);
   const bool repeatable =
-      replayable_ && attempts_ < parts_.policy.retry.max_attempts && !Observes();
-  const AttemptId id = parts_.host.StartAttempt({.previous_attempts = previous,
-                                                 .record = record,
-                                                 .deadline = deadline_,
-                                                 .told = ToldDeadline(attempt_deadline),
-                                                 .begun = record_.attempts.front().start,
-                                                 .avoid = failed_endpoints_,
-                                                 .forbidden = forbidden_endpoints_,
-                                                 .repeatable = repeatable});
+      replayable_ && attempts_ < books_.parts.policy.retry.max_attempts && !books_.Observes();
+  const AttemptId id =
+      books_.parts.host.StartAttempt({.previous_attempts = previous,
+                                      .record = record,
+                                      .deadline = books_.deadline,
+                                      .told = ToldDeadline(attempt_deadline),
+                                      .begun = books_.record.attempts.front().start,
+                                      .avoid = failed_endpoints_,
+                                      .forbidden = forbidden_endpoints_,
+                                      .repeatable = repeatable});
   active_.Add({.id = id,
                .record = record,
                .number = number,
                .price = next.price,
                .deadline = attempt_deadline});
   // While an attempt is scheduled, that is the next one.
-  const bool may_hedge =
-      parts_.hedge != nullptr && !next_.has_value() && attempts_ < parts_.policy.retry.max_attempts;
-  hedge_at_ =
-      may_hedge ? now + HedgeDelay(*parts_.hedge, parts_.latency, now) : Instant::Infinite();
+  const bool may_hedge = books_.parts.hedge != nullptr && !next_.has_value() &&
+                         attempts_ < books_.parts.policy.retry.max_attempts;
+  hedge_at_ = may_hedge ? now + HedgeDelay(*books_.parts.hedge, books_.parts.latency, now)
+                        : Instant::Infinite();
   // One that takes the place of a stream that never left changes nothing about the next attempt.
   if (shadow_ != nullptr && !next_.has_value()) shadow_->OnAttempt(next.trigger, Facts(now), now);
   SendBuffered(id);
@@ -64,39 +63,40 @@ void Call::StartAttempt(const NextAttempt& next, Instant now) {
 void Call::SendBuffered(AttemptId id) {
   const auto& chunks = buffer_.chunks();
   for (size_t i = 0; i < chunks.size(); ++i) {
-    parts_.host.SendRequest(id, chunks[i], half_closed_ && i + 1 == chunks.size());
+    books_.parts.host.SendRequest(id, chunks[i], half_closed_ && i + 1 == chunks.size());
   }
-  if (chunks.empty() && half_closed_) parts_.host.SendRequest(id, Chunk(), true);
+  if (chunks.empty() && half_closed_) books_.parts.host.SendRequest(id, Chunk(), true);
 }
 
 void Call::StartHedge(Instant now) {
   hedge_at_ = Instant::Infinite();
-  const auto refusal = RefuseHedge(parts_.policy, Facts(now), now, parts_.budget, parts_.worker);
+  const auto refusal =
+      RefuseHedge(books_.parts.policy, Facts(now), now, books_.parts.budget, books_.parts.worker);
   if (refusal.has_value()) {
-    record_.refused = refusal;
+    books_.record.refused = refusal;
   } else {
     StartAttempt({.trigger = RetryTrigger::kHedge, .price = 1}, now);
   }
 }
 
 void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   if (finished_) return;
   if (committed_) {
-    parts_.host.OnBroken("a piece of the request came to a call that is committed");
+    books_.parts.host.OnBroken("a piece of the request came to a call that is committed");
     return;
   }
   half_closed_ = half_closed_ || end;
   if (replayable_) {
     const ReplayBuffer::Kept kept = buffer_.Add(chunk);
     replayable_ = kept == ReplayBuffer::Kept::kYes;
-    record_.replay_memory_full = kept == ReplayBuffer::Kept::kNoMemory;
+    books_.record.replay_memory_full = kept == ReplayBuffer::Kept::kNoMemory;
   }
   if (replayable_) {
-    if (!chunk.empty()) parts_.host.CreditRequest(chunk.size());
+    if (!chunk.empty()) books_.parts.host.CreditRequest(chunk.size());
   } else if (DropsRequest()) {
     keyed_->dropped = true;
-    parts_.host.CreditRequest(chunk.size());
+    books_.parts.host.CreditRequest(chunk.size());
   } else if (active_.empty()) {
     // Between attempts: the next one carries it all and is committed as it starts.
     buffer_.AddPending(chunk);
@@ -114,19 +114,20 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
     if (IsWork()) GoToGuard(now);
     return;
   }
-  for (const ActiveAttempt& attempt : active_) parts_.host.SendRequest(attempt.id, chunk, end);
+  for (const ActiveAttempt& attempt : active_)
+    books_.parts.host.SendRequest(attempt.id, chunk, end);
   // Of several attempts the first has had the most time.
   if (!replayable_ && !active_.empty()) Commit(active_.oldest().id, now);
 }
 
 void Call::OnCallerGone(Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   if (finished_) return;
   // A caller ends its call at its deadline by itself, and mostly before this call's own timer is
   // due. The upstream was given all the time there was, as it is then.
   if (GoesOnAlone(now)) {
     GoOnAlone(now);
-  } else if (now >= callers_deadline_from_) {
+  } else if (now >= books_.callers_leave_from) {
     EndAtDeadline(now);
   } else {
     Finish({.code = StatusCode::kCancelled, .message = "cancelled by the caller"}, now);
@@ -137,8 +138,8 @@ bool Call::MayHold() const {
   // A caller whose half is open may be waiting for the head before it sends more. The last
   // attempt's head is held as well: its failure is answered with a mark, unless the answer has
   // begun.
-  const RetryPolicy& retry = parts_.policy.retry;
-  return retry.commit == CommitMode::kAuto && half_closed_ && replayable_ && !Observes() &&
+  const RetryPolicy& retry = books_.parts.policy.retry;
+  return retry.commit == CommitMode::kAuto && half_closed_ && replayable_ && !books_.Observes() &&
          MayRetry(retry) && retry.hold > absl::ZeroDuration();
 }
 
@@ -148,7 +149,7 @@ void Call::Commit(AttemptId id, Instant now) {
   AbandonOthers(id, StatusCode::kCancelled, now);
   if (ActiveAttempt* const attempt = active_.Find(id)) attempt->hold_until = Instant::Infinite();
   buffer_.Clear();
-  parts_.host.Commit(id);
+  books_.parts.host.Commit(id);
 }
 
 void Call::CommitToAnswer(AttemptId id, Instant now) {
@@ -157,14 +158,14 @@ void Call::CommitToAnswer(AttemptId id, Instant now) {
     if (ActiveAttempt* const attempt = active_.Find(id)) {
       // attempt_timeout bounds the wait for an answer, not the length of a stream.
       attempt->deadline = Instant::Infinite();
-      answer_took_ = now - record_.attempts[attempt->record].start;
+      answer_took_ = now - books_.record.attempts[attempt->record].start;
     }
   }
   if (!committed_) Commit(id, now);
 }
 
 void Call::OnHead(AttemptId id, Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   ActiveAttempt* const attempt = active_.Find(id);
   if (finished_ || attempt == nullptr) return;
   attempt->has_head = true;
@@ -172,29 +173,29 @@ void Call::OnHead(AttemptId id, Instant now) {
     CommitToAnswer(id, now);
     return;
   }
-  attempt->hold_until = now + parts_.policy.retry.hold;
+  attempt->hold_until = now + books_.parts.policy.retry.hold;
   ArmTimer();
 }
 
 void Call::OnMessage(AttemptId id, const Chunk& piece, Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   if (finished_ || active_.Find(id) == nullptr) return;
   // The service works on the call, whatever its request is.
   if (on_loan_) KeepLoan();
   if (!committed_) CommitToAnswer(id, now);
-  const bool awaited = !signs_.quiet_at().is_infinite();
-  if (signs_.OnAnswer(piece, now)) {
+  const bool awaited = !books_.signs.quiet_at().is_infinite();
+  if (books_.signs.OnAnswer(piece, now)) {
     BecomeStream(now);
-  } else if (!awaited && !signs_.quiet_at().is_infinite()) {
+  } else if (!awaited && !books_.signs.quiet_at().is_infinite()) {
     AwaitTrailers(now);
   }
-  if (alone_ && signs_.answer().IsStream()) EndAlone(now);
+  if (alone_ && books_.signs.answer().IsStream()) EndAlone(now);
 }
 
 void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   if (finished_ || active_.Find(id) == nullptr) return;
-  if (outcome.code == StatusCode::kCancelled && EndsByDeadline(now)) {
+  if (outcome.code == StatusCode::kCancelled && books_.EndsByDeadline(now)) {
     AttemptOutcome timed_out = outcome;
     timed_out.kind = AttemptOutcome::Kind::kTimeout;
     timed_out.code = StatusCode::kDeadlineExceeded;
@@ -213,7 +214,7 @@ void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now
     return;
   }
   CommitToAnswer(id, now);
-  signs_.OnEnd();
+  books_.signs.OnEnd();
   NoteLatency(now);
   application_said_ = StatusCode::kOk;
   const ActiveAttempt attempt = active_.Remove(id);
@@ -227,12 +228,13 @@ void Call::RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& 
   CloseRecord(attempt, outcome, now);
   // The upstream may be the one to say that the deadline has passed.
   const bool at_deadline = outcome.kind == AttemptOutcome::Kind::kStatus &&
-                           outcome.code == StatusCode::kDeadlineExceeded && EndsByDeadline(now);
+                           outcome.code == StatusCode::kDeadlineExceeded &&
+                           books_.EndsByDeadline(now);
   if (!at_deadline || HadTime(attempt, now)) JudgeEnd(attempt, outcome, now);
 }
 
 void Call::CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now) {
-  AttemptRecord& record = record_.attempts[attempt.record];
+  AttemptRecord& record = books_.record.attempts[attempt.record];
   record.end = now;
   record.code = outcome.code;
   record.endpoint = outcome.place.endpoint;
@@ -242,39 +244,39 @@ void Call::CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& outco
 // Whether the attempt had the time that nine of ten answers of its method take. A deadline that
 // passes earlier says nothing about the upstream, and the caller has chosen both.
 bool Call::HadTime(const ActiveAttempt& attempt, Instant now) const {
-  return parts_.usual_answer.HadTime(now - record_.attempts[attempt.record].start);
+  return books_.parts.usual_answer.HadTime(now - books_.record.attempts[attempt.record].start);
 }
 
 // Tells everybody who counts successes and failures how the attempt ended.
 void Call::JudgeEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now) {
-  const bool success = CountsAsSuccess(parts_.policy.retry, outcome, parts_.idempotent);
-  parts_.budget.RecordEnd(EndOf(outcome, success, PriceOf(attempt)), now);
+  const bool success = CountsAsSuccess(books_.parts.policy.retry, outcome, books_.parts.idempotent);
+  books_.parts.budget.RecordEnd(EndOf(outcome, success, PriceOf(attempt)), now);
   if (shadow_ != nullptr) shadow_->RecordEnd(outcome, attempt.price, now);
   const bool passed_on = outcome.mark.has_value() && outcome.mark->scope == OverloadScope::kService;
-  if (!passed_on) parts_.host.JudgeAttempt(attempt.id, success);
-  if (parts_.waiting != nullptr) parts_.waiting->OnEnd(success, now);
-  if (parts_.throttle != nullptr) TellThrottle(outcome, now);
+  if (!passed_on) books_.parts.host.JudgeAttempt(attempt.id, success);
+  if (books_.parts.waiting != nullptr) books_.parts.waiting->OnEnd(success, now);
+  if (books_.parts.throttle != nullptr) TellThrottle(outcome, now);
   if (outcome.code != StatusCode::kResourceExhausted) return;
-  for (size_t i = 0; i < parts_.rate_limits.size(); ++i) {
-    parts_.rate_limits[i]->OnOverloaded(facts_.rate_keys[i], record_.attempts[attempt.record].start,
-                                        now);
+  for (size_t i = 0; i < books_.parts.rate_limits.size(); ++i) {
+    books_.parts.rate_limits[i]->OnOverloaded(books_.facts.rate_keys[i],
+                                              books_.record.attempts[attempt.record].start, now);
   }
 }
 
 void Call::TellThrottle(const AttemptOutcome& outcome, Instant now) {
   bool overload = false;
   if (outcome.code != StatusCode::kOk) {
-    const OverloadSigns& signs = parts_.throttle->policy().on;
+    const OverloadSigns& signs = books_.parts.throttle->policy().on;
     // At the deadline the upstream may give the call up before this call's own timer is due.
-    const bool late = now >= callers_deadline_from_;
+    const bool late = now >= books_.callers_leave_from;
     overload = SaysOverload(signs, outcome) || (late && signs.timeout);
   }
-  parts_.throttle->OnEnd(parts_.worker, overload, now);
+  books_.parts.throttle->OnEnd(books_.parts.worker, overload, now);
 }
 
 AttemptPlace Call::Abandon(AttemptId id, StatusCode code, Instant now) {
-  AttemptRecord& record = record_.attempts[active_.Remove(id).record];
-  const AttemptPlace place = parts_.host.CancelAttempt(id);
+  AttemptRecord& record = books_.record.attempts[active_.Remove(id).record];
+  const AttemptPlace place = books_.parts.host.CancelAttempt(id);
   may_have_run_ = may_have_run_ || place.endpoint >= 0;
   record.end = now;
   record.code = code;
@@ -287,15 +289,15 @@ void Call::AbandonOthers(AttemptId kept, StatusCode code, Instant now) {
 }
 
 void Call::OnTimer(Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   timer_at_ = Instant::Infinite();
   if (finished_) return;
-  if (signs_.OnTime(now)) BecomeStream(now);
-  if (now >= deadline_) {
+  if (books_.signs.OnTime(now)) BecomeStream(now);
+  if (now >= books_.deadline) {
     EndAtDeadline(now);
     return;
   }
-  if (signs_.is_stream() && now >= IdleAt()) {
+  if (books_.signs.is_stream() && now >= IdleAt()) {
     EndStream(StreamBound::kIdle, now);
     return;
   }
@@ -323,10 +325,10 @@ void Call::OnTimer(Instant now) {
 }
 
 void Call::ArmTimer() {
-  timer_at_ = std::min(std::min(deadline_, next_at_), std::min(hedge_at_, active_.NextDue()));
-  timer_at_ = std::min(timer_at_, signs_.quiet_at());
-  if (signs_.is_stream()) timer_at_ = std::min(timer_at_, IdleAt());
-  parts_.host.SetTimer(timer_at_);
+  timer_at_ = std::min(std::min(books_.deadline, next_at_), std::min(hedge_at_, active_.NextDue()));
+  timer_at_ = std::min(timer_at_, books_.signs.quiet_at());
+  if (books_.signs.is_stream()) timer_at_ = std::min(timer_at_, IdleAt());
+  books_.parts.host.SetTimer(timer_at_);
 }
 
 }  // namespace levee

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,79 +13,24 @@
 #include "base/block_cache.h"
 #include "base/chunk.h"
 #include "base/instant.h"
-#include "base/random.h"
 #include "call/active_attempts.h"
-#include "call/admission.h"
+#include "call/call_books.h"
 #include "call/call_host.h"
 #include "call/one_event.h"
 #include "call/replay_buffer.h"
 #include "call/shadow_call.h"
-#include "call/stream_signs.h"
 #include "call/waiting_retries.h"
 #include "dedupe/dedupe_table.h"
-#include "dedupe/key_shares.h"
 #include "dedupe/request_digest.h"
 #include "guard/guard.h"
-#include "guard/guard_line.h"
-#include "policy/adaptive_throttle.h"
 #include "policy/backoff.h"
 #include "policy/failed_calls.h"
-#include "policy/latency_estimate.h"
-#include "policy/method_kind.h"
 #include "policy/rate_limiter.h"
-#include "policy/retry_budget.h"
 #include "policy/retry_decision.h"
-#include "policy/retry_distribution.h"
 #include "policy/retry_policy.h"
-#include "policy/usual_answer.h"
 #include "wire/call_record.h"
 
 namespace levee {
-
-// The objects that a call works with. Everything referred to outlives the call.
-struct CallParts {
-  CallHost& host;
-  const CallPolicy& policy;  // that of RetryPolicyOfHedging for a call that is hedged
-  const OverloadPolicy& overload;
-  RetryBudget& budget;
-  LatencyEstimate& latency;   // of the destination
-  FailedCalls& failed_calls;  // of the destination
-  MethodKind& method;
-  UsualAnswer& usual_answer;  // of the method
-  int worker;                 // the budget's shard
-  Random& random;
-  ReplayLease& replay;
-  std::string_view upstream;                       // the name in marks
-  bool idempotent = false;                         // may be processed more than once
-  const HedgePolicy* hedge = nullptr;              // not null: the call is hedged
-  std::span<RateLimiter* const> rate_limits = {};  // as in the policy
-  AdmissionSource* admission = nullptr;            // null: the rate limits alone admit the call
-  RetryHistory* retries = nullptr;                 // of the destination; null: nobody asks for it
-  WaitingRetries* waiting = nullptr;               // of the budget; null: no retry waits for it
-  AdaptiveThrottle* throttle = nullptr;            // null: every call is sent; budget's shards
-  bool inbound = false;                            // it came to a listener of that direction
-  GuardLine* guard = nullptr;                      // null: nothing guards the service
-  int guard_method = Guard::kMethods;              // its number
-  DedupeTable* dedupe = nullptr;                   // null: calls with equal keys are not joined
-  ShadowPlan* shadow = nullptr;                    // null: no other policy decides beside it
-};
-
-// Facts that the request's head states.
-struct RequestFacts {
-  absl::Duration timeout = absl::InfiniteDuration();  // grpc-timeout
-  int previous_attempts = 0;                          // grpc-previous-rpc-attempts
-  std::span<const LimitKey> rate_keys = {};           // one per rate limit; they outlive the call
-  int priority = 0;                                   // for the guard: 0, the dearest, to 127
-  uint64_t user = 0;                                  // for the guard: a hash of the user
-  bool in_vain = false;  // the caller of the call that it is made for has gone
-  // With CallParts::dedupe: the idempotency key with its scope; empty: the call has none. To whom
-  // it belongs. And the method, which is part of what the request is.
-  std::string_view dedupe_key;
-  KeyOwner dedupe_owner;
-  std::string_view method;
-  // Not empty: with CallParts::dedupe, why the call is refused for its key, as a static text.
-  std::string_view dedupe_fault;
-};
 
 // The host creates it with the request's head, tells it events, each with `now` and none within
 // another (OneEvent), and destroys it after Finish. One thread. At most one attempt is active at a
@@ -118,7 +62,7 @@ class Call final : private GuardClient, private DedupeClient {
 
   // As OnRequest, of what goes past the call once it is committed.
   void OnForwarded(const Chunk& chunk, bool end, Instant now) {
-    const OneEvent event(&parts_.replay);
+    const OneEvent event(&books_.parts.replay);
     half_closed_ = half_closed_ || end;
     NoteRequest(chunk, end, now);
   }
@@ -179,7 +123,7 @@ class Call final : private GuardClient, private DedupeClient {
   void OnDrainTimeout(Instant now);
 
   // Whether the call is a stream, as far as is known.
-  bool is_stream() const { return signs_.is_stream(); }
+  bool is_stream() const { return books_.signs.is_stream(); }
 
   // Whether the call, which has begun, has an idempotency key that counts.
   bool keyed() const { return keyed_ != nullptr; }
@@ -244,7 +188,7 @@ class Call final : private GuardClient, private DedupeClient {
   void LookAtMessage(Instant now);
   void Admit(Instant now);
   bool IsRepeated() const;
-  bool IsAppRetry() const { return app_attempts_ != 0 || IsRepeated(); }
+  bool IsAppRetry() const { return books_.app_attempts != 0 || IsRepeated(); }
   AppRetries AppRetriesRule() const;
   bool AdmitAppRetry(Instant now);
   bool ChargeAppRetry(Instant now);
@@ -270,30 +214,30 @@ class Call final : private GuardClient, private DedupeClient {
   void ActOnKeyAnswer(const DedupeAnswer& answer, Instant now);
   bool GoesOnAlone(Instant now);
   void GoOnAlone(Instant now);
-  Instant ClaimEnd() const { return keyed_->since + parts_.policy.dedupe->claim; }
+  Instant ClaimEnd() const { return keyed_->since + books_.parts.policy.dedupe->claim; }
   void EndAlone(Instant now);
   DedupeEnding KeyEnding(const FinalStatus& status) const;
   void LeaveKey(const FinalStatus& status, Instant now);
 
   // These concern whether the call is a stream.
   void NoteRequest(const Chunk& chunk, bool end, Instant now) {
-    if (!chunk.empty() && signs_.OnRequest(chunk, now)) BecomeStream(now);
+    if (!chunk.empty() && books_.signs.OnRequest(chunk, now)) BecomeStream(now);
     if (on_loan_ && IsWork()) KeepLoan();
     if (keyed_ != nullptr) NoteKeyedRequest(chunk, end);
   }
   void AwaitTrailers(Instant now);
   // Until its end nobody knows that a call is unary, so only then its latency is worth something.
   void NoteLatency(Instant now) {
-    if (signs_.is_stream()) return;
-    parts_.latency.Record(answer_took_, now);
-    parts_.usual_answer.Record(answer_took_);
+    if (books_.signs.is_stream()) return;
+    books_.parts.latency.Record(answer_took_, now);
+    books_.parts.usual_answer.Record(answer_took_);
   }
   void BecomeStream(Instant now);
   Instant IdleAt() const;
   void EndStream(StreamBound bound, Instant now);
 
   // The guard.
-  bool IsWork() const { return half_closed_ || !replayable_ || signs_.request().HasOne(); }
+  bool IsWork() const { return half_closed_ || !replayable_ || books_.signs.request().HasOne(); }
   bool TakesNoSlot() const;
   bool KeepsStreams() const;
   bool NeedsWork() const;
@@ -317,13 +261,14 @@ class Call final : private GuardClient, private DedupeClient {
   // When an attempt that begins now is given up if it has not answered. A policy that only observes
   // must not end attempts that it will not retry.
   Instant AttemptDeadline(Instant now) const {
-    const bool bounded = !Observes() && !signs_.is_stream();
-    return bounded ? now + parts_.policy.retry.attempt_timeout : Instant::Infinite();
+    const bool bounded = !books_.Observes() && !books_.signs.is_stream();
+    return bounded ? now + books_.parts.policy.retry.attempt_timeout : Instant::Infinite();
   }
   // The upstream ends the call at the deadline that it is told. So a bound of unary calls is told
   // only where a descriptor says that the call is one.
   Instant ToldDeadline(Instant attempt_deadline) const {
-    return parts_.method.described() ? std::min(deadline_, attempt_deadline) : callers_deadline_;
+    return books_.parts.method.described() ? std::min(books_.deadline, attempt_deadline)
+                                           : books_.callers_deadline;
   }
   uint32_t AddRecord(const NextAttempt& next, Instant now);
   void SendBuffered(AttemptId id);
@@ -371,22 +316,17 @@ class Call final : private GuardClient, private DedupeClient {
   void RememberFailure(StatusCode code, bool marked, Instant now);
   void EndInVain(Instant now);
   void EndRateLimited(const RateAdmission& admission, Instant now);
-  bool EndsByDeadline(Instant now) const;
   std::string_view WhatWasAwaited() const;
   void EndAtDeadline(Instant now);
   void Finish(const FinalStatus& status, Instant now);
 
   void ArmTimer();
-  bool Observes() const { return parts_.policy.retry.mode == RetryMode::kObserve; }
   // How the retries would fare that a policy only observes is not known: as the attempts do, say.
-  int PriceOf(const ActiveAttempt& attempt) const { return Observes() ? 1 : attempt.price; }
+  int PriceOf(const ActiveAttempt& attempt) const { return books_.Observes() ? 1 : attempt.price; }
 
-  const CallParts parts_;
+  CallBooks books_;
   Backoff backoff_;
   ReplayBuffer buffer_;
-  CallRecord record_;
-  RequestFacts facts_;
-  StreamSigns signs_;
   // It was asked for, and has not been refused or used for a first attempt.
   bool admission_open_ = false;
 
@@ -408,9 +348,8 @@ class Call final : private GuardClient, private DedupeClient {
   bool alone_ = false;  // its caller has gone, and it goes on all the same
 
   ActiveAttempts active_;
-  int attempts_ = 0;      // made, transparent ones excluded: what max_attempts counts
-  int unsent_ = 0;        // attempts that never left
-  int app_attempts_ = 0;  // grpc-previous-rpc-attempts of the request
+  int attempts_ = 0;  // made, transparent ones excluded: what max_attempts counts
+  int unsent_ = 0;    // attempts that never left
   bool app_retry_charged_ = false;
   std::unique_ptr<LikeFailed> like_failed_;
   bool half_closed_ = false;
@@ -424,10 +363,6 @@ class Call final : private GuardClient, private DedupeClient {
   absl::InlinedVector<int64_t, 2> failed_endpoints_;
   absl::InlinedVector<int64_t, 2> forbidden_endpoints_;
 
-  Instant deadline_ = Instant::Infinite();
-  Instant callers_deadline_ = Instant::Infinite();  // as the caller states it
-  // A caller that leaves from here on has seen its own deadline pass; never, if it has none.
-  Instant callers_deadline_from_ = Instant::Infinite();
   std::optional<NextAttempt> next_;      // starts at next_at_; has been paid for, but for unpaid_
   std::unique_ptr<UnpaidRetry> unpaid_;  // what next_ still has to wait for
   // Without next_: the rate limit's permit is due, or the first message should have come.

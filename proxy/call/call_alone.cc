@@ -12,17 +12,17 @@ namespace levee {
 bool Call::GoesOnAlone(Instant now) {
   if (keyed_ == nullptr || !keyed_->has_key || !half_closed_ || now >= ClaimEnd()) return false;
   // Its answer cannot be kept.
-  if (signs_.answer().IsStream()) return false;
+  if (books_.signs.answer().IsStream()) return false;
   // It has surely not run, so it can as well run when it is repeated.
   const auto has_left = [this](const ActiveAttempt& attempt) {
-    return parts_.host.HasLeft(attempt.id);
+    return books_.parts.host.HasLeft(attempt.id);
   };
   if (absl::c_none_of(active_, has_left)) return false;
-  if (parts_.guard == nullptr) return true;
-  Guard& guard = parts_.guard->guard();
+  if (books_.parts.guard == nullptr) return true;
+  Guard& guard = books_.parts.guard->guard();
   const int slots = guard.policy().observe ? 0 : guard.GetSlots().limit;
   keyed_->lone = guard.lone_calls().Enter(keyed_->place.owner().sender, slots);
-  record_.lone_calls_full = keyed_->lone == nullptr;
+  books_.record.lone_calls_full = keyed_->lone == nullptr;
   return keyed_->lone != nullptr;
 }
 
@@ -32,10 +32,10 @@ void Call::GoOnAlone(Instant now) {
   CancelRetry(now);
   const ActiveAttempts running = active_;
   for (const ActiveAttempt& attempt : running) {
-    if (!parts_.host.HasLeft(attempt.id)) Abandon(attempt.id, StatusCode::kCancelled, now);
+    if (!books_.parts.host.HasLeft(attempt.id)) Abandon(attempt.id, StatusCode::kCancelled, now);
   }
-  callers_deadline_ = std::min(callers_deadline_, ClaimEnd());
-  deadline_ = std::min(deadline_, callers_deadline_);
+  books_.callers_deadline = std::min(books_.callers_deadline, ClaimEnd());
+  books_.deadline = std::min(books_.deadline, books_.callers_deadline);
   ArmTimer();
 }
 

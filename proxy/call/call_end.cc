@@ -31,18 +31,18 @@ RetryFacts Call::Facts(Instant now) {
   facts.answered = answered_;
   facts.transparent_used = transparent_used_;
   facts.replayable = replayable_;
-  facts.idempotent = parts_.idempotent;
-  facts.deadline = deadline_;
-  facts.first_start = record_.attempts.front().start;
-  facts.inbound = parts_.inbound;
-  facts.may_wait = parts_.waiting != nullptr && !parts_.inbound && !next_.has_value();
+  facts.idempotent = books_.parts.idempotent;
+  facts.deadline = books_.deadline;
+  facts.first_start = books_.record.attempts.front().start;
+  facts.inbound = books_.parts.inbound;
+  facts.may_wait = books_.parts.waiting != nullptr && !books_.parts.inbound && !next_.has_value();
   facts.first_failed = first_failed_;
   facts.timeouts =
-      static_cast<int>(absl::c_count_if(record_.attempts, [](const AttemptRecord& attempt) {
+      static_cast<int>(absl::c_count_if(books_.record.attempts, [](const AttemptRecord& attempt) {
         return attempt.trigger == RetryTrigger::kTimeout;
       }));
-  if (!deadline_.is_infinite()) {
-    facts.expected = parts_.latency.Quantile(0.5, now).value_or(absl::ZeroDuration());
+  if (!books_.deadline.is_infinite()) {
+    facts.expected = books_.parts.latency.Quantile(0.5, now).value_or(absl::ZeroDuration());
   }
   return facts;
 }
@@ -74,7 +74,7 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
   RetryFacts facts = Facts(now);
   if (outcome.kind == AttemptOutcome::Kind::kTimeout) ++facts.timeouts;
   if (shadow_ != nullptr && !next_.has_value()) {
-    const bool newest = attempt.record + 1 == record_.attempts.size();
+    const bool newest = attempt.record + 1 == books_.record.attempts.size();
     shadow_->OnFailure(outcome, newest, facts, now);
   }
   if (alone_) {
@@ -84,9 +84,10 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
     return;
   }
   // One that is to start is the next attempt; a second one would be one too many at a time.
-  if (next_.has_value()) facts.attempts = parts_.policy.retry.max_attempts;
-  const RetryDecision decision = DecideRetry(parts_.policy, outcome, facts, now, parts_.random,
-                                             backoff_, parts_.budget, parts_.worker);
+  if (next_.has_value()) facts.attempts = books_.parts.policy.retry.max_attempts;
+  const RetryDecision decision =
+      DecideRetry(books_.parts.policy, outcome, facts, now, books_.parts.random, backoff_,
+                  books_.parts.budget, books_.parts.worker);
   const bool waits = decision.action == RetryDecision::Action::kWait;
   if (waits || decision.action == RetryDecision::Action::kRetry) {
     transparent_used_ = transparent_used_ || (decision.transparent && !unsent);
@@ -100,7 +101,7 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
     if (decision.transparent) next.number = attempt.number;
     if (waits) {
       unpaid_.reset(new UnpaidRetry{
-          .place{*parts_.waiting, *this, facts.first_failed, now, decision.wait_until},
+          .place{*books_.parts.waiting, *this, facts.first_failed, now, decision.wait_until},
           .bounded = decision.wait_bounded,
           .failed = attempt.id,
           .outcome = std::move(outcome)});
@@ -149,7 +150,7 @@ bool Call::WaitForOthers(RefusalReason reason, Instant now) {
   if (stopped) CancelRetry(now);
   if (active_.empty() && !next_.has_value()) return false;
   if (!next_.has_value()) {
-    record_.refused = reason;
+    books_.record.refused = reason;
     hedge_at_ = Instant::Infinite();
   }
   ArmTimer();
@@ -172,25 +173,25 @@ void Call::OnAttemptTimeout(const ActiveAttempt& late, Instant now) {
 }
 
 void Call::OnDrainTimeout(Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   if (finished_) return;
-  if (next_.has_value()) record_.refused = RefusalReason::kDraining;
+  if (next_.has_value()) books_.record.refused = RefusalReason::kDraining;
   EndLocally(StatusCode::kUnavailable, "the sidecar is shutting down", now);
 }
 
 void Call::OnApplicationGone(Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   if (finished_ || attempts_ > 0) return;
   EndLocally(StatusCode::kUnavailable, "the application takes no connections", now);
 }
 
 void Call::OnBroken(Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   if (!finished_) EndLocally(StatusCode::kInternal, kBroken, now);
 }
 
 void Call::OnInVain(Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   if (!finished_) EndInVain(now);
 }
 
@@ -200,12 +201,8 @@ void Call::EndInVain(Instant now) {
 }
 
 void Call::OnOutOfMemory(Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   if (!finished_) EndLocally(StatusCode::kUnavailable, kOutOfMemory, now);
-}
-
-bool Call::EndsByDeadline(Instant now) const {
-  return IsAboutDeadline(now, record_.start, deadline_);
 }
 
 // Why the call has made no attempt by its deadline.
@@ -229,32 +226,34 @@ void Call::EndAtDeadline(Instant now) {
     EndAlone(now);
     return;
   }
-  if (signs_.is_stream() && deadline_ < callers_deadline_) {
+  if (books_.signs.is_stream() && books_.deadline < books_.callers_deadline) {
     EndStream(StreamBound::kTimeout, now);
     return;
   }
   if (unpaid_ != nullptr && unpaid_->place.waits()) {
     // The caller, whose clock is ahead, has left a moment before the wait would have ended.
-    record_.refused = RefusalReason::kBudget;
+    books_.record.refused = RefusalReason::kBudget;
     LeaveLine(WaitEnd::kDeadline, now);
   }
   while (!active_.empty()) {
     const ActiveAttempt attempt = active_.oldest();
-    if (!signs_.is_stream()) {
-      served_in_ = {.took = now - record_.attempts[attempt.record].start, .cut = true};
+    if (!books_.signs.is_stream()) {
+      served_in_ = {.took = now - books_.record.attempts[attempt.record].start, .cut = true};
     }
     const AttemptPlace place = Abandon(attempt.id, StatusCode::kDeadlineExceeded, now);
     // An upstream that lets calls run into their deadline is no healthier than one that fails; one
     // that answers for as long as the caller listens is, and a stream may be quiet.
-    if (attempt.has_head || signs_.is_stream() || place.endpoint < 0 || !HadTime(attempt, now)) {
+    if (attempt.has_head || books_.signs.is_stream() || place.endpoint < 0 ||
+        !HadTime(attempt, now)) {
       continue;
     }
-    parts_.budget.RecordEnd({.timeout = true, .price = PriceOf(attempt)}, now);
+    books_.parts.budget.RecordEnd({.timeout = true, .price = PriceOf(attempt)}, now);
     if (shadow_ != nullptr) shadow_->RecordTimeout(attempt.price, now);
-    if (parts_.waiting != nullptr) parts_.waiting->OnEnd(false, now);
-    parts_.host.JudgeAttempt(attempt.id, false);
-    if (parts_.throttle == nullptr) continue;
-    parts_.throttle->OnEnd(parts_.worker, parts_.throttle->policy().on.timeout, now);
+    if (books_.parts.waiting != nullptr) books_.parts.waiting->OnEnd(false, now);
+    books_.parts.host.JudgeAttempt(attempt.id, false);
+    if (books_.parts.throttle == nullptr) continue;
+    books_.parts.throttle->OnEnd(books_.parts.worker, books_.parts.throttle->policy().on.timeout,
+                                 now);
   }
   RememberFailure(StatusCode::kDeadlineExceeded, /*marked=*/false, now);
   EndLocally(StatusCode::kDeadlineExceeded,
@@ -267,26 +266,27 @@ void Call::EndAtDeadline(Instant now) {
 // `vain`: the wait in vain with which the call ends; nullptr: it did not wait.
 void Call::EndExhausted(AttemptId id, const AttemptOutcome& outcome,
                         std::optional<RefusalReason> reason, Instant now, const WaitRecord* vain) {
-  record_.refused = reason;
-  const int endpoints = parts_.host.Endpoints();
+  books_.record.refused = reason;
+  const int endpoints = books_.parts.host.Endpoints();
   // A `connect` failure says that no endpoint of all could be reached.
   const int failed_endpoints = outcome.kind == AttemptOutcome::Kind::kConnect
                                    ? endpoints
                                    : static_cast<int>(failed_endpoints_.size());
   // A policy that only observes leaves callers what they would get without it.
-  const ExhaustedMode mode = Observes() ? ExhaustedMode::kKeep : parts_.policy.retry.exhausted;
+  const ExhaustedMode mode =
+      books_.Observes() ? ExhaustedMode::kKeep : books_.parts.policy.retry.exhausted;
   ExhaustionFacts facts = {.attempts = attempts_,
                            .failed_endpoints = std::max(1, failed_endpoints),
                            .endpoints = endpoints,
-                           .upstream = parts_.upstream};
+                           .upstream = books_.parts.upstream};
   std::string endpoint;
   if (vain != nullptr) {
     const int64_t place = outcome.place.endpoint;
-    if (place >= 0) endpoint = parts_.host.EndpointName(place);
+    if (place >= 0) endpoint = books_.parts.host.EndpointName(place);
     facts.wait = {
         .waited = vain->waited, .bounded = vain->end == WaitEnd::kDeadline, .endpoint = endpoint};
   }
-  FinalAnswer answer = AnswerWhenExhausted(mode, parts_.overload, outcome, reason, facts);
+  FinalAnswer answer = AnswerWhenExhausted(mode, books_.parts.overload, outcome, reason, facts);
   RememberFailure(outcome.code, answer.marked, now);
   if (answer.marked) {
     EndMarked(id,
@@ -304,21 +304,21 @@ void Call::EndExhausted(AttemptId id, const AttemptOutcome& outcome,
 }
 
 void Call::EndRateLimited(const RateAdmission& admission, Instant now) {
-  record_.rate_limit = {.checked = true,
-                        .refused_by = admission.refused_by,
-                        .shared_bucket = admission.shared_bucket};
+  books_.record.rate_limit = {.checked = true,
+                              .refused_by = admission.refused_by,
+                              .shared_bucket = admission.shared_bucket};
   const RateLimitPolicy& limit =
-      parts_.rate_limits[static_cast<size_t>(admission.refused_by)]->policy();
+      books_.parts.rate_limits[static_cast<size_t>(admission.refused_by)]->policy();
   Finish({.code = StatusCode::kResourceExhausted,
           .message = absl::StrCat("rate limit \"", limit.name, "\" of policy \"",
-                                  parts_.policy.name, "\" reached"),
+                                  books_.parts.policy.name, "\" reached"),
           .pushback = admission.wait},
          now);
 }
 
 // Ends a call that is refused before its first attempt with the agreed answer.
 void Call::EndRefused(RefusalReason reason, std::string message, Instant now) {
-  record_.refused = reason;
+  books_.record.refused = reason;
   MarkedStatus marked;
   marked.message = std::move(message);
   EndUnsent(marked, RefusalReasonName(reason), now);
@@ -326,15 +326,15 @@ void Call::EndRefused(RefusalReason reason, std::string message, Instant now) {
 
 // Ends a call with a mark, without waiting for an answer: `marked` has its message and its scope.
 void Call::EndUnsent(MarkedStatus& marked, std::string_view reason, Instant now) {
-  marked.code = marked.original_code = parts_.overload.status;
+  marked.code = marked.original_code = books_.parts.overload.status;
   marked.attempts = attempts_;
   marked.mark.reason = reason;
-  marked.mark.upstream = parts_.upstream;
+  marked.mark.upstream = books_.parts.upstream;
   EndMarked(/*id=*/0, marked, now);
 }
 
 void Call::EndMarked(AttemptId id, const MarkedStatus& marked, Instant now) {
-  record_.mark_sent = marked.mark.scope;
+  books_.record.mark_sent = marked.mark.scope;
   Finish({.code = marked.code, .attempt = id, .message = marked.message, .marked = &marked}, now);
 }
 
@@ -351,9 +351,10 @@ void Call::EndLocally(StatusCode code, std::string_view message, Instant now) {
 // it, or it is a retry that was answered at last.
 void Call::RememberFailure(StatusCode code, bool marked, Instant now) {
   if (AppRetriesRule() == AppRetries::kIgnore) return;
-  const bool failed = marked || kLoopCodes.Has(code) || parts_.policy.retry.codes.Has(code);
+  const bool failed = marked || kLoopCodes.Has(code) || books_.parts.policy.retry.codes.Has(code);
   if (!failed) {
-    if (IsRepeated()) parts_.failed_calls.OnAnswered(like_failed_->kin, *like_failed_->message);
+    if (IsRepeated())
+      books_.parts.failed_calls.OnAnswered(like_failed_->kin, *like_failed_->message);
     return;
   }
   std::optional<FirstMessage> message;
@@ -363,34 +364,37 @@ void Call::RememberFailure(StatusCode code, bool marked, Instant now) {
   }
   // The beginning of the request is not kept any more, or has not come.
   if (!message.has_value()) return;
-  const CallKin kin = like_failed_ != nullptr ? like_failed_->kin : parts_.host.Kin();
-  record_.failed_calls_full = !parts_.failed_calls.OnFailed(kin, *message, record_.start, now);
+  const CallKin kin = like_failed_ != nullptr ? like_failed_->kin : books_.parts.host.Kin();
+  books_.record.failed_calls_full =
+      !books_.parts.failed_calls.OnFailed(kin, *message, books_.record.start, now);
 }
 
 void Call::Finish(const FinalStatus& status, Instant now) {
   if (std::exchange(finished_, true)) {
-    parts_.host.OnBroken("a call has ended twice");
+    books_.parts.host.OnBroken("a call has ended twice");
     return;
   }
-  if (std::exchange(admission_open_, false)) parts_.admission->Withdraw(*this);
+  if (std::exchange(admission_open_, false)) books_.parts.admission->Withdraw(*this);
   CancelRetry(now);
-  if (shadow_ != nullptr) record_.shadow = shadow_->End(Facts(now), now);
+  if (shadow_ != nullptr) books_.record.shadow = shadow_->End(Facts(now), now);
   AbandonOthers(/*kept=*/0, StatusCode::kCancelled, now);
   if (keyed_ != nullptr) LeaveKey(status, now);
-  if (parts_.guard != nullptr) LeaveGuard(now);
-  if (parts_.retries != nullptr && record_.refused.has_value() && WasWanted(*record_.refused)) {
-    parts_.retries->AddRefused(now);
+  if (books_.parts.guard != nullptr) LeaveGuard(now);
+  if (books_.parts.retries != nullptr && books_.record.refused.has_value() &&
+      WasWanted(*books_.record.refused)) {
+    books_.parts.retries->AddRefused(now);
   }
   buffer_.Clear();
-  record_.end = now;
-  record_.kind = signs_.is_stream() ? CallKind::kStream : CallKind::kUnary;
-  record_.code = alone_ ? StatusCode::kCancelled : status.code;
-  if (status.code == StatusCode::kOk && !parts_.failed_calls.empty()) {
-    parts_.failed_calls.OnSuccess(now);
-    if (IsRepeated()) parts_.failed_calls.OnAnswered(like_failed_->kin, *like_failed_->message);
+  books_.record.end = now;
+  books_.record.kind = books_.signs.is_stream() ? CallKind::kStream : CallKind::kUnary;
+  books_.record.code = alone_ ? StatusCode::kCancelled : status.code;
+  if (status.code == StatusCode::kOk && !books_.parts.failed_calls.empty()) {
+    books_.parts.failed_calls.OnSuccess(now);
+    if (IsRepeated())
+      books_.parts.failed_calls.OnAnswered(like_failed_->kin, *like_failed_->message);
   }
-  parts_.host.SetTimer(Instant::Infinite());
-  parts_.host.Finish(status, record_);
+  books_.parts.host.SetTimer(Instant::Infinite());
+  books_.parts.host.Finish(status, books_.record);
 }
 
 }  // namespace levee

@@ -22,7 +22,7 @@ constexpr absl::Duration kLoanWait = absl::Milliseconds(800);
 // Whether the call has to show its request before it takes a slot from others. A head costs its
 // caller nothing, and could hold the slot until its deadline.
 bool Call::NeedsWork() const {
-  const Guard& guard = parts_.guard->guard();
+  const Guard& guard = books_.parts.guard->guard();
   const GuardPolicy& policy = guard.policy();
   return !policy.observe && policy.concurrency.kind != ConcurrencyPolicy::Kind::kNone &&
          !TakesNoSlot();
@@ -30,19 +30,20 @@ bool Call::NeedsWork() const {
 
 // Whether streams hold their slots to the end.
 bool Call::KeepsStreams() const {
-  return parts_.guard->guard().policy().concurrency.streams == ConcurrencyPolicy::Streams::kCount;
+  return books_.parts.guard->guard().policy().concurrency.streams ==
+         ConcurrencyPolicy::Streams::kCount;
 }
 
 // Whether the call is a stream that needs no slot. A request of several messages alone frees none
 // of a method that answers as unary: any caller can send one.
 bool Call::TakesNoSlot() const {
-  switch (parts_.guard->guard().policy().concurrency.streams) {
+  switch (books_.parts.guard->guard().policy().concurrency.streams) {
     case ConcurrencyPolicy::Streams::kAuto:
-      return signs_.is_stream_for_service();
+      return books_.signs.is_stream_for_service();
     case ConcurrencyPolicy::Streams::kCount:
       return false;
     case ConcurrencyPolicy::Streams::kFree:
-      return signs_.is_stream();
+      return books_.signs.is_stream();
   }
   return false;
 }
@@ -64,8 +65,8 @@ void Call::GoToGuard(Instant now) {
 // Some callers send no message before the service has answered with a head. Their calls go to the
 // service, but only in slots that no other call needs.
 void Call::BorrowSlot(Instant now) {
-  std::unique_ptr<GuardPlace> place(new GuardPlace(*this, parts_.guard->worker()));
-  const auto refusal = parts_.guard->Lend(*place, app_attempts_, now);
+  std::unique_ptr<GuardPlace> place(new GuardPlace(*this, books_.parts.guard->worker()));
+  const auto refusal = books_.parts.guard->Lend(*place, books_.app_attempts, now);
   const absl::Duration waited = now - guard_since_;
   if (refusal.has_value() && waited < kLoanWait) {
     next_at_ = now + waited;
@@ -75,7 +76,7 @@ void Call::BorrowSlot(Instant now) {
   awaits_work_ = false;
   next_at_ = Instant::Infinite();
   NoteArrival();
-  record_.guard.waited = waited;
+  books_.record.guard.waited = waited;
   if (refusal.has_value()) {
     NoteRefusal(*refusal);
     EndByGuard(*refusal, now);
@@ -88,7 +89,7 @@ void Call::BorrowSlot(Instant now) {
 
 void Call::KeepLoan() {
   // If it was taken back, the refusal is on its way.
-  if (!parts_.guard->Keep(*guard_place_)) return;
+  if (!books_.parts.guard->Keep(*guard_place_)) return;
   guard_place_.reset();
   on_loan_ = false;
   has_slot_ = true;
@@ -99,9 +100,10 @@ void Call::KeepLoan() {
 // of which it cannot know how long they take.
 void Call::NoteSlot() {
   if (!has_slot_) return;
-  Guard& guard = parts_.guard->guard();
-  if (!signs_.is_stream()) {
-    if (guard.IsNew(parts_.guard_method) && !std::exchange(new_slot_, true)) guard.CountNew(1);
+  Guard& guard = books_.parts.guard->guard();
+  if (!books_.signs.is_stream()) {
+    if (guard.IsNew(books_.parts.guard_method) && !std::exchange(new_slot_, true))
+      guard.CountNew(1);
     return;
   }
   if (std::exchange(new_slot_, false)) guard.CountNew(-1);
@@ -109,26 +111,26 @@ void Call::NoteSlot() {
 }
 
 void Call::NoteArrival() {
-  record_.guard.decision = GuardDecision::kAdmitted;
-  record_.guard.priority = facts_.priority;
-  parts_.host.OnGuarded(app_attempts_);
+  books_.record.guard.decision = GuardDecision::kAdmitted;
+  books_.record.guard.priority = books_.facts.priority;
+  books_.parts.host.OnGuarded(books_.app_attempts);
 }
 
 // Whether the call may go to the service now. If not, it waits for a slot, or is finished.
 bool Call::PassGuard(Instant now) {
-  GuardLine& guard = *parts_.guard;
+  GuardLine& guard = *books_.parts.guard;
   NoteArrival();
   if (TakesNoSlot()) return true;
-  has_slot_ = guard.TryEnter(app_attempts_, now);
+  has_slot_ = guard.TryEnter(books_.app_attempts, now);
   NoteSlot();
   if (has_slot_) return true;
   guard_place_.reset(new GuardPlace(*this, guard.worker()));
-  const GuardRank rank(app_attempts_ > 0, facts_.priority, facts_.user);
-  const Instant start_by = guard.StartBy(parts_.guard_method, deadline_, now);
+  const GuardRank rank(books_.app_attempts > 0, books_.facts.priority, books_.facts.user);
+  const Instant start_by = guard.StartBy(books_.parts.guard_method, books_.deadline, now);
   const Guard::Entry entry = guard.Enter(*guard_place_, rank, start_by, now);
   const bool observes = guard.guard().policy().observe;
   if (entry.waits) {
-    record_.guard.decision = GuardDecision::kQueued;
+    books_.record.guard.decision = GuardDecision::kQueued;
     guard_since_ = now;
     // Its place alone waits where the guard only observes.
     if (!observes) ArmTimer();
@@ -144,15 +146,15 @@ bool Call::PassGuard(Instant now) {
 }
 
 void Call::OnSlot(Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   guard_place_.reset();
   has_slot_ = true;
-  record_.guard.waited = now - guard_since_;
-  if (signs_.OnWaited()) BecomeStream(now);
+  books_.record.guard.waited = now - guard_since_;
+  if (books_.signs.OnWaited()) BecomeStream(now);
   NoteSlot();
   if (TakesNoSlot()) LeaveGuard(now);
-  if (parts_.guard->guard().policy().observe) return;
-  if (now >= deadline_) {
+  if (books_.parts.guard->guard().policy().observe) return;
+  if (now >= books_.deadline) {
     EndAtDeadline(now);
   } else {
     StartFirstAttempt(now);
@@ -160,21 +162,22 @@ void Call::OnSlot(Instant now) {
 }
 
 void Call::OnGuardRefused(const GuardRefusal& refusal, Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   guard_place_.reset();
-  if (!std::exchange(on_loan_, false)) record_.guard.waited = now - guard_since_;
+  if (!std::exchange(on_loan_, false)) books_.record.guard.waited = now - guard_since_;
   NoteRefusal(refusal);
-  if (!parts_.guard->guard().policy().observe) EndByGuard(refusal, now);
+  if (!books_.parts.guard->guard().policy().observe) EndByGuard(refusal, now);
 }
 
 void Call::NoteRefusal(const GuardRefusal& refusal) {
-  record_.guard.decision = GuardDecision::kRefused;
-  record_.guard.reason = refusal.reason;
+  books_.record.guard.decision = GuardDecision::kRefused;
+  books_.record.guard.reason = refusal.reason;
 }
 
 std::string Call::WhyRefused(GuardReason reason, int limit) const {
   if (reason == GuardReason::kQueue) {
-    return absl::StrCat("the call has waited ", absl::ToInt64Milliseconds(record_.guard.waited),
+    return absl::StrCat("the call has waited ",
+                        absl::ToInt64Milliseconds(books_.record.guard.waited),
                         " ms for one of its ", limit, " slots");
   }
   if (NeedsWork() && !IsWork()) {
@@ -193,7 +196,7 @@ void Call::EndByGuard(const GuardRefusal& refusal, Instant now) {
     marked.message = "overloaded: this instance of the service has no room for this call";
     marked.pushback = refusal.pushback;
   }
-  const Guard::Slots slots = parts_.guard->guard().GetSlots();
+  const Guard::Slots slots = books_.parts.guard->guard().GetSlots();
   absl::StrAppend(&marked.message, "; ", WhyRefused(refusal.reason, slots.limit));
   if (slots.streams > 0) {
     absl::StrAppend(&marked.message, "; streams hold ", slots.streams, " of its ", slots.limit,
@@ -205,19 +208,20 @@ void Call::EndByGuard(const GuardRefusal& refusal, Instant now) {
 void Call::NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
                            Instant now) {
   // Of a stream the end says nothing about the service.
-  if (!half_closed_ || signs_.is_stream()) return;
-  served_in_ = {.took = now - record_.attempts[attempt.record].start,
+  if (!half_closed_ || books_.signs.is_stream()) return;
+  served_in_ = {.took = now - books_.record.attempts[attempt.record].start,
                 .failed = outcome.code != StatusCode::kOk};
 }
 
 void Call::LeaveGuard(Instant now) {
   if (const auto place = std::exchange(guard_place_, nullptr)) {
-    if (!std::exchange(on_loan_, false)) record_.guard.waited = now - guard_since_;
-    parts_.guard->Withdraw(*place, now);
+    if (!std::exchange(on_loan_, false)) books_.record.guard.waited = now - guard_since_;
+    books_.parts.guard->Withdraw(*place, now);
   }
-  if (std::exchange(new_slot_, false)) parts_.guard->guard().CountNew(-1);
-  if (std::exchange(stream_slot_, false)) parts_.guard->guard().CountStream(-1);
-  if (std::exchange(has_slot_, false)) parts_.guard->Leave(parts_.guard_method, served_in_, now);
+  if (std::exchange(new_slot_, false)) books_.parts.guard->guard().CountNew(-1);
+  if (std::exchange(stream_slot_, false)) books_.parts.guard->guard().CountStream(-1);
+  if (std::exchange(has_slot_, false))
+    books_.parts.guard->Leave(books_.parts.guard_method, served_in_, now);
 }
 
 }  // namespace levee

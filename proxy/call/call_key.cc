@@ -34,13 +34,13 @@ bool WasBrokenOff(StatusCode code) {
 // False if the call is refused, and finished.
 bool Call::BeginKeyed(const RequestFacts& facts, Instant now) {
   if (!facts.dedupe_fault.empty()) {
-    record_.dedupe = DedupeResult::kRefused;
+    books_.record.dedupe = DedupeResult::kRefused;
     EndLocally(StatusCode::kInvalidArgument, facts.dedupe_fault, now);
     return false;
   }
   // The answer of a stream cannot be kept.
-  if (!facts.dedupe_key.empty() && !parts_.method.IsSurelyStream()) {
-    keyed_.reset(new Keyed(*this, parts_, facts));
+  if (!facts.dedupe_key.empty() && !books_.parts.method.IsSurelyStream()) {
+    keyed_.reset(new Keyed(*this, books_.parts, facts));
   }
   return true;
 }
@@ -48,7 +48,7 @@ bool Call::BeginKeyed(const RequestFacts& facts, Instant now) {
 // Whether the call may run now. If not, it waits, or is finished.
 bool Call::HasKey(Instant now) {
   if (keyed_->has_key) return true;
-  return ActOnKeyStep(parts_.dedupe->Ask(keyed_->place, keyed_->digest, now), now);
+  return ActOnKeyStep(books_.parts.dedupe->Ask(keyed_->place, keyed_->digest, now), now);
 }
 
 bool Call::ActOnKeyStep(const DedupeTable::Step& step, Instant now) {
@@ -62,7 +62,7 @@ bool Call::ActOnKeyStep(const DedupeTable::Step& step, Instant now) {
     case Kind::kFirst:
       keyed.has_key = true;
       keyed.since = now;
-      record_.dedupe = DedupeResult::kFirst;
+      books_.record.dedupe = DedupeResult::kFirst;
       if (!keyed.dropped) return true;
       // It cannot run, as its request is not there any more.
       ActOnKeyAnswer({.kind = DedupeAnswer::Kind::kInFlight}, now);
@@ -86,7 +86,7 @@ bool Call::ActOnKeyStep(const DedupeTable::Step& step, Instant now) {
 
 // The key cannot be stored. Returns `runs`; if that is false, the call is finished.
 bool Call::RunWithoutStore(bool runs, std::string_view reason, Instant now) {
-  record_.dedupe = DedupeResult::kStoreFailed;
+  books_.record.dedupe = DedupeResult::kStoreFailed;
   keyed_.reset();
   if (!runs) {
     Finish({.code = StatusCode::kUnavailable, .message = reason, .pushback = kInFlightPushback},
@@ -99,7 +99,7 @@ bool Call::RunWithoutStore(bool runs, std::string_view reason, Instant now) {
 void Call::DropPending() {
   if (!DropsRequest() || buffer_.pending_bytes() == 0) return;
   keyed_->dropped = true;
-  parts_.host.CreditRequest(buffer_.pending_bytes());
+  books_.parts.host.CreditRequest(buffer_.pending_bytes());
   buffer_.Clear();
 }
 
@@ -109,25 +109,25 @@ void Call::NoteKeyedRequest(const Chunk& chunk, bool end) {
   if (!chunk.empty()) keyed.request.Add(chunk);
   if (!end) return;
   keyed.digest = keyed.request.End();
-  if (keyed.has_key) parts_.dedupe->SetDigest(keyed.place, *keyed.digest);
+  if (keyed.has_key) books_.parts.dedupe->SetDigest(keyed.place, *keyed.digest);
 }
 
 void Call::OnKey(Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   ActOnKeyStep({.kind = DedupeTable::Step::Kind::kFirst}, now);
   if (finished_) return;
   // The request may have become complete while the key was on its way.
-  if (keyed_->digest.has_value()) parts_.dedupe->SetDigest(keyed_->place, *keyed_->digest);
+  if (keyed_->digest.has_value()) books_.parts.dedupe->SetDigest(keyed_->place, *keyed_->digest);
   Begin(now);
 }
 
 void Call::OnKeyUnknown(Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   Begin(now);
 }
 
 void Call::OnKeyAnswer(const DedupeAnswer& answer, Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   ActOnKeyAnswer(answer, now);
 }
 
@@ -138,23 +138,23 @@ void Call::ActOnKeyAnswer(const DedupeAnswer& answer, Instant now) {
   std::string message;
   switch (answer.kind) {
     case Kind::kReplay:
-      record_.dedupe = keyed_->waited ? DedupeResult::kWaited : DedupeResult::kReplayed;
+      books_.record.dedupe = keyed_->waited ? DedupeResult::kWaited : DedupeResult::kReplayed;
       Finish({.code = answer.stored->code(), .replay = answer.stored.get()}, now);
       return;
     case Kind::kEnded:
-      record_.dedupe = DedupeResult::kRefused;
+      books_.record.dedupe = DedupeResult::kRefused;
       status.code = StatusCode::kAlreadyExists;
       message = absl::StrCat("the first call with this idempotency key has ended with ",
                              std::string(StatusCodeName(answer.stored->code())));
       break;
     case Kind::kInFlight:
-      record_.dedupe = DedupeResult::kRefused;
+      books_.record.dedupe = DedupeResult::kRefused;
       status.code = StatusCode::kAborted;
       status.pushback = kInFlightPushback;
       message = "the first call with this idempotency key has not ended yet";
       break;
     case Kind::kMismatch:
-      record_.dedupe = DedupeResult::kMismatch;
+      books_.record.dedupe = DedupeResult::kMismatch;
       status.code = StatusCode::kInvalidArgument;
       message = "the first call with this idempotency key was another request";
       break;
@@ -162,7 +162,7 @@ void Call::ActOnKeyAnswer(const DedupeAnswer& answer, Instant now) {
       if (RunWithoutStore(answer.runs_without_key, kStoreAway, now)) Begin(now);
       return;
     case Kind::kLost:
-      record_.dedupe = DedupeResult::kLost;
+      books_.record.dedupe = DedupeResult::kLost;
       status.code = StatusCode::kFailedPrecondition;
       message = "the first call with this idempotency key was lost; it may have run";
       break;
@@ -194,13 +194,13 @@ DedupeEnding Call::KeyEnding(const FinalStatus& status) const {
 
 void Call::LeaveKey(const FinalStatus& status, Instant now) {
   if (!std::exchange(keyed_->has_key, false)) {
-    parts_.dedupe->Withdraw(keyed_->place, now);
+    books_.parts.dedupe->Withdraw(keyed_->place, now);
     return;
   }
   const DedupeEnding ending = KeyEnding(status);
   StoredAnswerPtr answer;
-  if (ending == DedupeEnding::kKept) answer = parts_.host.KeepAnswer(status);
-  parts_.dedupe->End(keyed_->place, ending, std::move(answer), now);
+  if (ending == DedupeEnding::kKept) answer = books_.parts.host.KeepAnswer(status);
+  books_.parts.dedupe->End(keyed_->place, ending, std::move(answer), now);
 }
 
 }  // namespace levee

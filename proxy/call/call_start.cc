@@ -36,41 +36,43 @@ constexpr absl::Duration kMessageWait = absl::Milliseconds(100);
 // Admits the call as a retry of the application's own or as a first attempt, and begins it. Inlined
 // since Start is on the path of every call.
 ABSL_ATTRIBUTE_ALWAYS_INLINE inline void Call::Admit(Instant now) {
-  if (parts_.admission != nullptr) {
+  if (books_.parts.admission != nullptr) {
     AskAdmission(now);
   } else if (IsAppRetry() && !AdmitAppRetry(now)) {
     return;
-  } else if (parts_.rate_limits.empty()) {
+  } else if (books_.parts.rate_limits.empty()) {
     Begin(now);
   } else {
-    AdmitByRate(AdmitCall(parts_.rate_limits, facts_.rate_keys, now, deadline_ - now), now);
+    AdmitByRate(
+        AdmitCall(books_.parts.rate_limits, books_.facts.rate_keys, now, books_.deadline - now),
+        now);
   }
 }
 
 void Call::Start(const RequestFacts& facts, Instant now) {
-  const OneEvent event(&parts_.replay);
-  record_.start = now;
+  const OneEvent event(&books_.parts.replay);
+  books_.record.start = now;
   // Far above any real count, and the sum with our own attempts stays a number.
   constexpr int kMaxAppAttempts = 1'000'000;
-  app_attempts_ = std::clamp(facts.previous_attempts, 0, kMaxAppAttempts);
+  books_.app_attempts = std::clamp(facts.previous_attempts, 0, kMaxAppAttempts);
   const absl::Duration bound =
-      signs_.is_stream() ? parts_.policy.stream.timeout : parts_.policy.timeout;
+      books_.signs.is_stream() ? books_.parts.policy.stream.timeout : books_.parts.policy.timeout;
   const absl::Duration timeout = std::min(facts.timeout, bound);
-  deadline_ = now + timeout;
+  books_.deadline = now + timeout;
   if (facts.timeout < absl::InfiniteDuration()) {
-    callers_deadline_ = now + facts.timeout;
-    callers_deadline_from_ = now + (facts.timeout - DeadlineTolerance(facts.timeout));
+    books_.callers_deadline = now + facts.timeout;
+    books_.callers_leave_from = now + (facts.timeout - DeadlineTolerance(facts.timeout));
   }
-  facts_ = facts;
+  books_.facts = facts;
   if (facts.in_vain) {
     EndInVain(now);
   } else if (timeout <= absl::ZeroDuration()) {
     EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
-  } else if (parts_.dedupe != nullptr && !BeginKeyed(facts, now)) {
+  } else if (books_.parts.dedupe != nullptr && !BeginKeyed(facts, now)) {
     return;
-  } else if (parts_.throttle != nullptr && !AdmitByThrottle(now)) {
+  } else if (books_.parts.throttle != nullptr && !AdmitByThrottle(now)) {
     return;
-  } else if (!parts_.failed_calls.empty() && FindKin(now)) {
+  } else if (!books_.parts.failed_calls.empty() && FindKin(now)) {
     next_at_ = now + kMessageWait;
     ArmTimer();
   } else {
@@ -80,9 +82,9 @@ void Call::Start(const RequestFacts& facts, Instant now) {
 
 // Whether the call has to wait for its first message, since calls of its kin have failed.
 bool Call::FindKin(Instant now) {
-  if (app_attempts_ != 0 || AppRetriesRule() == AppRetries::kIgnore) return false;
-  const CallKin kin = parts_.host.Kin();
-  if (!parts_.failed_calls.MayHave(kin, now)) return false;
+  if (books_.app_attempts != 0 || AppRetriesRule() == AppRetries::kIgnore) return false;
+  const CallKin kin = books_.parts.host.Kin();
+  if (!books_.parts.failed_calls.MayHave(kin, now)) return false;
   like_failed_.reset(new LikeFailed{.kin = kin});
   return true;
 }
@@ -95,7 +97,7 @@ void Call::LookAtMessage(Instant now) {
   like.waits = false;
   next_at_ = Instant::Infinite();
   if (like.message.has_value()) {
-    like.likeness = parts_.failed_calls.Find(like.kin, *like.message, now);
+    like.likeness = books_.parts.failed_calls.Find(like.kin, *like.message, now);
   }
   Admit(now);
 }
@@ -106,8 +108,9 @@ bool Call::IsRepeated() const {
 
 // False if the call is rejected, and finished: before it could take a permit, or charge the budget.
 bool Call::AdmitByThrottle(Instant now) {
-  record_.throttle = parts_.throttle->Decide(parts_.worker, parts_.random, now);
-  if (record_.throttle != ThrottleDecision::kRejected) return true;
+  books_.record.throttle =
+      books_.parts.throttle->Decide(books_.parts.worker, books_.parts.random, now);
+  if (books_.record.throttle != ThrottleDecision::kRejected) return true;
   EndRefused(RefusalReason::kThrottle,
              "overloaded, do not retry: the upstream is overloaded, and this call was not sent",
              now);
@@ -117,9 +120,9 @@ bool Call::AdmitByThrottle(Instant now) {
 // A loop is no surer sign than the header, so it is treated no harder.
 AppRetries Call::AppRetriesRule() const {
   // A call to the application is no retry of the application's own.
-  if (parts_.inbound) return AppRetries::kIgnore;
-  const RetryPolicy& retry = parts_.policy.retry;
-  if (app_attempts_ != 0) return retry.app_retries;
+  if (books_.parts.inbound) return AppRetries::kIgnore;
+  const RetryPolicy& retry = books_.parts.policy.retry;
+  if (books_.app_attempts != 0) return retry.app_retries;
   return std::max(retry.app_retries, retry.app_retries_loops);
 }
 
@@ -128,7 +131,7 @@ AppRetries Call::AppRetriesRule() const {
 bool Call::AdmitAppRetry(Instant now) {
   if (AppRetriesRule() == AppRetries::kIgnore) return true;
   const RateAdmission admission =
-      CheckCall(parts_.rate_limits, facts_.rate_keys, now, deadline_ - now);
+      CheckCall(books_.parts.rate_limits, books_.facts.rate_keys, now, books_.deadline - now);
   if (admission.refused_by != RateAdmission::kNone) {
     EndRateLimited(admission, now);
     return false;
@@ -140,11 +143,12 @@ bool Call::AdmitAppRetry(Instant now) {
 bool Call::ChargeAppRetry(Instant now) {
   const AppRetries rule = AppRetriesRule();
   if (rule == AppRetries::kIgnore) return true;
-  record_.app_retry = app_attempts_ != 0 ? AppRetrySign::kHeader : AppRetrySign::kLoop;
-  app_retry_charged_ = parts_.budget.Withdraw(parts_.worker, now);
-  if (app_retry_charged_ || rule == AppRetries::kCount || Observes()) return true;
-  if (IsRepeated()) parts_.failed_calls.OnRefused(like_failed_->kin, *like_failed_->message, now);
-  record_.app_retry_refused = true;
+  books_.record.app_retry = books_.app_attempts != 0 ? AppRetrySign::kHeader : AppRetrySign::kLoop;
+  app_retry_charged_ = books_.parts.budget.Withdraw(books_.parts.worker, now);
+  if (app_retry_charged_ || rule == AppRetries::kCount || books_.Observes()) return true;
+  if (IsRepeated())
+    books_.parts.failed_calls.OnRefused(like_failed_->kin, *like_failed_->message, now);
+  books_.record.app_retry_refused = true;
   EndRefused(RefusalReason::kBudget,
              "overloaded, do not retry: the application's own retry is over the retry budget", now);
   return false;
@@ -152,24 +156,25 @@ bool Call::ChargeAppRetry(Instant now) {
 
 void Call::AskAdmission(Instant now) {
   admission_open_ = true;
-  const AdmissionQuestion question = {
-      .limits = parts_.rate_limits, .keys = facts_.rate_keys, .deadline = deadline_};
-  const std::optional<RateAdmission> answer = parts_.admission->Ask(*this, question, now);
+  const AdmissionQuestion question = {.limits = books_.parts.rate_limits,
+                                      .keys = books_.facts.rate_keys,
+                                      .deadline = books_.deadline};
+  const std::optional<RateAdmission> answer = books_.parts.admission->Ask(*this, question, now);
   answer.has_value() ? ActOnAdmission(*answer, now) : ArmTimer();
 }
 
 void Call::OnAdmission(const RateAdmission& answer, Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   ActOnAdmission(answer, now);
 }
 
 void Call::ActOnAdmission(const RateAdmission& answer, Instant now) {
   if (finished_ || !admission_open_) {
-    parts_.host.OnBroken("an admission came to a call that awaits none");
+    books_.parts.host.OnBroken("an admission came to a call that awaits none");
     return;
   }
   admission_open_ = answer.refused_by == RateAdmission::kNone;
-  if (now >= deadline_) {
+  if (now >= books_.deadline) {
     EndAtDeadline(now);
   } else if (!admission_open_ || !IsAppRetry() || ChargeAppRetry(now)) {
     AdmitByRate(answer, now);
@@ -182,9 +187,9 @@ void Call::AdmitByRate(const RateAdmission& admission, Instant now) {
     EndRateLimited(admission, now);
     return;
   }
-  record_.rate_limit = {.checked = true,
-                        .delayed_by = admission.delayed_by,
-                        .shared_bucket = admission.shared_bucket};
+  books_.record.rate_limit = {.checked = true,
+                              .delayed_by = admission.delayed_by,
+                              .shared_bucket = admission.shared_bucket};
   if (admission.wait <= absl::ZeroDuration()) {
     Begin(now);
     return;
@@ -195,21 +200,21 @@ void Call::AdmitByRate(const RateAdmission& admission, Instant now) {
 
 // The least time in which an attempt can be answered, at most kEnough.
 absl::Duration Call::LeastTime(Instant now) {
-  if (!parts_.policy.retry.min_remaining || Observes()) return kLeastTimeout;
-  const auto fastest = parts_.latency.Quantile(kFastest, now);
+  if (!books_.parts.policy.retry.min_remaining || books_.Observes()) return kLeastTimeout;
+  const auto fastest = books_.parts.latency.Quantile(kFastest, now);
   // A quantile is up to an eighth too high.
   return std::clamp(fastest.value_or(absl::ZeroDuration()) * 8 / 9, kLeastTimeout, kEnough);
 }
 
 void Call::Begin(Instant now) {
-  const absl::Duration left = deadline_ - now;
+  const absl::Duration left = books_.deadline - now;
   // Most have so much time that no latency needs to be known.
   if (left < kEnough && left < LeastTime(now)) {
     EndLocally(StatusCode::kDeadlineExceeded, "less time is left than any answer takes", now);
     return;
   }
   if (keyed_ != nullptr && !HasKey(now)) return;
-  if (parts_.guard == nullptr) {
+  if (books_.parts.guard == nullptr) {
     StartFirstAttempt(now);
   } else {
     GoToGuard(now);
@@ -220,10 +225,12 @@ void Call::StartFirstAttempt(Instant now) {
   admission_open_ = false;
   // A retry, whoever makes it, pays for no others.
   const bool pays = !IsAppRetry();
-  if (pays) parts_.budget.Deposit(parts_.worker, now);
-  if (parts_.shadow != nullptr) {
-    shadow_ = std::make_unique<ShadowCall>(*parts_.shadow, parts_.latency, parts_.worker);
-    shadow_->Begin(record_.start, callers_deadline_, signs_.is_stream(), pays, now);
+  if (pays) books_.parts.budget.Deposit(books_.parts.worker, now);
+  if (books_.parts.shadow != nullptr) {
+    shadow_ = std::make_unique<ShadowCall>(*books_.parts.shadow, books_.parts.latency,
+                                           books_.parts.worker);
+    shadow_->Begin(books_.record.start, books_.callers_deadline, books_.signs.is_stream(), pays,
+                   now);
   }
   StartAttempt({.price = app_retry_charged_ ? 1 : 0}, now);
 }

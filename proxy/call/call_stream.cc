@@ -11,23 +11,26 @@ namespace levee {
 // A message of the answer has come. The policy's bound is for unary calls, so it waits until it is
 // known what the call is.
 void Call::AwaitTrailers(Instant now) {
-  const Instant until = signs_.quiet_at();
+  const Instant until = books_.signs.quiet_at();
   // A unary call's work is done with its answer. So unless its calls were all unary, it need not be
   // waited for what the call is.
-  if (parts_.guard != nullptr && !parts_.method.IsUnary() && !KeepsStreams()) LeaveGuard(now);
-  if (deadline_ < until && !signs_.is_stream()) deadline_ = std::min(until, callers_deadline_);
+  if (books_.parts.guard != nullptr && !books_.parts.method.IsUnary() && !KeepsStreams())
+    LeaveGuard(now);
+  if (books_.deadline < until && !books_.signs.is_stream())
+    books_.deadline = std::min(until, books_.callers_deadline);
   if (until < timer_at_) ArmTimer();
 }
 
 // The call, which was not known as a stream when it began, is one.
 void Call::BecomeStream(Instant now) {
-  deadline_ = std::min(callers_deadline_, record_.start + parts_.policy.stream.timeout);
+  books_.deadline =
+      std::min(books_.callers_deadline, books_.record.start + books_.parts.policy.stream.timeout);
   active_.ForgetTimeouts();
   if (shadow_ != nullptr) shadow_->OnStream();
-  parts_.host.OnStream();
-  if (parts_.guard != nullptr) {
+  books_.parts.host.OnStream();
+  if (books_.parts.guard != nullptr) {
     NoteSlot();
-    const bool observes = parts_.guard->guard().policy().observe;
+    const bool observes = books_.parts.guard->guard().policy().observe;
     // One that waits for a slot gives it back once it has it.
     if (TakesNoSlot() && (guard_place_ == nullptr || on_loan_ || observes)) LeaveGuard(now);
   }
@@ -36,18 +39,18 @@ void Call::BecomeStream(Instant now) {
 
 // When a stream has been silent for too long.
 Instant Call::IdleAt() const {
-  return std::max(record_.start, signs_.last_piece()) + parts_.policy.stream.idle;
+  return std::max(books_.record.start, books_.signs.last_piece()) + books_.parts.policy.stream.idle;
 }
 
 // Ends a stream whose time is over by its policy.
 void Call::EndStream(StreamBound bound, Instant now) {
-  record_.ended_by = bound;
+  books_.record.ended_by = bound;
   AbandonOthers(/*kept=*/0, StatusCode::kDeadlineExceeded, now);
   const char* const what = bound == StreamBound::kIdle
                                ? "no message came in either direction for stream.idle"
                                : "the stream has lasted for stream.timeout";
   EndLocally(StatusCode::kDeadlineExceeded,
-             absl::StrCat(what, " of policy \"", parts_.policy.name, "\""), now);
+             absl::StrCat(what, " of policy \"", books_.parts.policy.name, "\""), now);
 }
 
 // Whether the upstream has ended the attempt because the time that it was told was over.
@@ -55,8 +58,8 @@ bool Call::EndsByAttemptTimeout(const ActiveAttempt& attempt, const AttemptOutco
                                 Instant now) const {
   const bool gives_up =
       outcome.code == StatusCode::kDeadlineExceeded || outcome.code == StatusCode::kCancelled;
-  return gives_up && parts_.method.described() &&
-         IsAboutDeadline(now, record_.attempts[attempt.record].start, attempt.deadline);
+  return gives_up && books_.parts.method.described() &&
+         IsAboutDeadline(now, books_.record.attempts[attempt.record].start, attempt.deadline);
 }
 
 }  // namespace levee

@@ -21,18 +21,19 @@ void Call::PayOrWait(Instant now) {
   using Step = WaitingRetries::Step;
   WaitingRetries::Place& place = unpaid_->place;
   const bool joins = !place.waits();
-  const Step step = joins ? parts_.waiting->Join(place, now) : parts_.waiting->Look(place, now);
+  const Step step =
+      joins ? books_.parts.waiting->Join(place, now) : books_.parts.waiting->Look(place, now);
   switch (step) {
     case Step::kGo:
       if (!joins) RecordWait(WaitEnd::kReleased, now);
       StartPaid(/*waited=*/!joins, now);
       return;
     case Step::kWait:
-      next_at_ = parts_.waiting->LookAt(place);
+      next_at_ = books_.parts.waiting->LookAt(place);
       return;
     case Step::kExpired:
     case Step::kFull:
-      record_.waiting_full = step == Step::kFull;
+      books_.record.waiting_full = step == Step::kFull;
       EndWait(unpaid_->bounded && now >= place.until() ? WaitEnd::kDeadline : WaitEnd::kExpired,
               now);
       return;
@@ -41,25 +42,25 @@ void Call::PayOrWait(Instant now) {
 
 // The retry that waits does so no longer.
 void Call::RecordWait(WaitEnd end, Instant now) {
-  record_.waits.push_back({.after = static_cast<int>(record_.attempts.size()),
-                           .waited = now - unpaid_->place.joined(),
-                           .end = end});
+  books_.record.waits.push_back({.after = static_cast<int>(books_.record.attempts.size()),
+                                 .waited = now - unpaid_->place.joined(),
+                                 .end = end});
 }
 
 void Call::OnPaid(Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   RecordWait(WaitEnd::kReleased, now);
   StartPaid(/*waited=*/true, now);
 }
 
 void Call::OnFirstInLine() {
-  const OneEvent event(&parts_.replay);
-  next_at_ = parts_.waiting->LookAt(unpaid_->place);
+  const OneEvent event(&books_.parts.replay);
+  next_at_ = books_.parts.waiting->LookAt(unpaid_->place);
   ArmTimer();
 }
 
 void Call::OnWaitOver(Instant now) {
-  const OneEvent event(&parts_.replay);
+  const OneEvent event(&books_.parts.replay);
   PayOrWait(now);
 }
 
@@ -78,7 +79,7 @@ void Call::StartPaid(bool waited, Instant now) {
 // Takes the retry that nothing has paid for, and perhaps waits, out of the line.
 std::unique_ptr<Call::UnpaidRetry> Call::LeaveLine(WaitEnd end, Instant now) {
   if (unpaid_->place.waits()) RecordWait(end, now);
-  parts_.waiting->Leave(unpaid_->place);
+  books_.parts.waiting->Leave(unpaid_->place);
   return std::move(unpaid_);
 }
 
@@ -91,7 +92,7 @@ void Call::EndWait(WaitEnd end, Instant now) {
   next_at_ = Instant::Infinite();
   if (WaitForOthers(RefusalReason::kBudget, now)) return;
   EndExhausted(unpaid->failed, unpaid->outcome, RefusalReason::kBudget, now,
-               waited ? &record_.waits.back() : nullptr);
+               waited ? &books_.record.waits.back() : nullptr);
 }
 
 }  // namespace levee
