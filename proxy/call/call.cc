@@ -202,12 +202,12 @@ void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now
     may_have_run_ = true;
     const ActiveAttempt attempt = active_.Remove(id);
     CloseRecord(attempt, timed_out, now);
-    if (HadTime(attempt, now)) JudgeEnd(attempt, timed_out, now);
+    Ends().TellAtDeadline(attempt, timed_out, now);
     EndAtDeadline(now);
     return;
   }
   if (outcome.code != StatusCode::kOk) {
-    if (answered_) NoteLatency(now);
+    if (answered_) Ends().TellLatency(answer_took_, now);
     const ActiveAttempt attempt = active_.Remove(id);
     const bool late = EndsByAttemptTimeout(attempt, outcome, now);
     HandleFailure(attempt, late ? OutcomeOfAttemptTimeout(outcome.place) : outcome, now);
@@ -215,7 +215,7 @@ void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now
   }
   CommitToAnswer(id, now);
   books_.signs.OnEnd();
-  NoteLatency(now);
+  Ends().TellLatency(answer_took_, now);
   application_said_ = StatusCode::kOk;
   const ActiveAttempt attempt = active_.Remove(id);
   NoteServiceTime(attempt, outcome, now);
@@ -230,7 +230,11 @@ void Call::RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& 
   const bool at_deadline = outcome.kind == AttemptOutcome::Kind::kStatus &&
                            outcome.code == StatusCode::kDeadlineExceeded &&
                            books_.EndsByDeadline(now);
-  if (!at_deadline || HadTime(attempt, now)) JudgeEnd(attempt, outcome, now);
+  if (at_deadline) {
+    Ends().TellAtDeadline(attempt, outcome, now);
+  } else {
+    Ends().Tell(attempt, outcome, now);
+  }
 }
 
 void Call::CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now) {
@@ -239,39 +243,6 @@ void Call::CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& outco
   record.code = outcome.code;
   record.endpoint = outcome.place.endpoint;
   if (outcome.mark.has_value()) record.mark_received = outcome.mark->scope;
-}
-
-// Whether the attempt had the time that nine of ten answers of its method take. A deadline that
-// passes earlier says nothing about the upstream, and the caller has chosen both.
-bool Call::HadTime(const ActiveAttempt& attempt, Instant now) const {
-  return books_.parts.usual_answer.HadTime(now - books_.record.attempts[attempt.record].start);
-}
-
-// Tells everybody who counts successes and failures how the attempt ended.
-void Call::JudgeEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now) {
-  const bool success = CountsAsSuccess(books_.parts.policy.retry, outcome, books_.parts.idempotent);
-  books_.parts.budget.RecordEnd(EndOf(outcome, success, PriceOf(attempt)), now);
-  if (shadow_ != nullptr) shadow_->RecordEnd(outcome, attempt.price, now);
-  const bool passed_on = outcome.mark.has_value() && outcome.mark->scope == OverloadScope::kService;
-  if (!passed_on) books_.parts.host.JudgeAttempt(attempt.id, success);
-  if (books_.parts.waiting != nullptr) books_.parts.waiting->OnEnd(success, now);
-  if (books_.parts.throttle != nullptr) TellThrottle(outcome, now);
-  if (outcome.code != StatusCode::kResourceExhausted) return;
-  for (size_t i = 0; i < books_.parts.rate_limits.size(); ++i) {
-    books_.parts.rate_limits[i]->OnOverloaded(books_.facts.rate_keys[i],
-                                              books_.record.attempts[attempt.record].start, now);
-  }
-}
-
-void Call::TellThrottle(const AttemptOutcome& outcome, Instant now) {
-  bool overload = false;
-  if (outcome.code != StatusCode::kOk) {
-    const OverloadSigns& signs = books_.parts.throttle->policy().on;
-    // At the deadline the upstream may give the call up before this call's own timer is due.
-    const bool late = now >= books_.callers_leave_from;
-    overload = SaysOverload(signs, outcome) || (late && signs.timeout);
-  }
-  books_.parts.throttle->OnEnd(books_.parts.worker, overload, now);
 }
 
 AttemptPlace Call::Abandon(AttemptId id, StatusCode code, Instant now) {

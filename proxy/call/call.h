@@ -14,6 +14,7 @@
 #include "base/chunk.h"
 #include "base/instant.h"
 #include "call/active_attempts.h"
+#include "call/attempt_ends.h"
 #include "call/call_books.h"
 #include "call/call_host.h"
 #include "call/one_event.h"
@@ -226,12 +227,6 @@ class Call final : private GuardClient, private DedupeClient {
     if (keyed_ != nullptr) NoteKeyedRequest(chunk, end);
   }
   void AwaitTrailers(Instant now);
-  // Until its end nobody knows that a call is unary, so only then its latency is worth something.
-  void NoteLatency(Instant now) {
-    if (books_.signs.is_stream()) return;
-    books_.parts.latency.Record(answer_took_, now);
-    books_.parts.usual_answer.Record(answer_took_);
-  }
   void BecomeStream(Instant now);
   Instant IdleAt() const;
   void EndStream(StreamBound bound, Instant now);
@@ -273,11 +268,9 @@ class Call final : private GuardClient, private DedupeClient {
   uint32_t AddRecord(const NextAttempt& next, Instant now);
   void SendBuffered(AttemptId id);
   void StartHedge(Instant now);
+  AttemptEnds Ends() { return {books_, shadow_.get()}; }
   void RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
   void CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
-  void JudgeEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
-  bool HadTime(const ActiveAttempt& attempt, Instant now) const;
-  void TellThrottle(const AttemptOutcome& outcome, Instant now);
   AttemptPlace Abandon(AttemptId id, StatusCode code, Instant now);
   void AbandonOthers(AttemptId kept, StatusCode code, Instant now);
   void OnAttemptTimeout(const ActiveAttempt& attempt, Instant now);
@@ -321,8 +314,6 @@ class Call final : private GuardClient, private DedupeClient {
   void Finish(const FinalStatus& status, Instant now);
 
   void ArmTimer();
-  // How the retries would fare that a policy only observes is not known: as the attempts do, say.
-  int PriceOf(const ActiveAttempt& attempt) const { return books_.Observes() ? 1 : attempt.price; }
 
   CallBooks books_;
   Backoff backoff_;

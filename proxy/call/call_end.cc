@@ -243,17 +243,12 @@ void Call::EndAtDeadline(Instant now) {
     const AttemptPlace place = Abandon(attempt.id, StatusCode::kDeadlineExceeded, now);
     // An upstream that lets calls run into their deadline is no healthier than one that fails; one
     // that answers for as long as the caller listens is, and a stream may be quiet.
-    if (attempt.has_head || books_.signs.is_stream() || place.endpoint < 0 ||
-        !HadTime(attempt, now)) {
-      continue;
-    }
-    books_.parts.budget.RecordEnd({.timeout = true, .price = PriceOf(attempt)}, now);
-    if (shadow_ != nullptr) shadow_->RecordTimeout(attempt.price, now);
-    if (books_.parts.waiting != nullptr) books_.parts.waiting->OnEnd(false, now);
-    books_.parts.host.JudgeAttempt(attempt.id, false);
-    if (books_.parts.throttle == nullptr) continue;
-    books_.parts.throttle->OnEnd(books_.parts.worker, books_.parts.throttle->policy().on.timeout,
-                                 now);
+    if (attempt.has_head || books_.signs.is_stream() || place.endpoint < 0) continue;
+    AttemptOutcome timed_out;
+    timed_out.kind = AttemptOutcome::Kind::kTimeout;
+    timed_out.code = StatusCode::kDeadlineExceeded;
+    timed_out.place = place;
+    Ends().TellAtDeadline(attempt, timed_out, now);
   }
   RememberFailure(StatusCode::kDeadlineExceeded, /*marked=*/false, now);
   EndLocally(StatusCode::kDeadlineExceeded,

@@ -128,11 +128,6 @@ void ShadowCall::RecordEnd(const AttemptOutcome& outcome, int price, Instant now
   plan_.budget->RecordEnd(EndOf(outcome, success, price), now);
 }
 
-void ShadowCall::RecordTimeout(int price, Instant now) {
-  if (outcome_ != ShadowOutcome::kSame) return;
-  plan_.budget->RecordEnd({.timeout = true, .price = price}, now);
-}
-
 ShadowOutcome ShadowCall::End(const RetryFacts& facts, Instant now) {
   if (outcome_ != ShadowOutcome::kSame) return outcome_;
   LookAtTimes(facts, now);

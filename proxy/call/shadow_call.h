@@ -53,9 +53,6 @@ class ShadowCall {
   // An attempt of the call ended; before OnFailure. `price`: that was paid for it.
   void RecordEnd(const AttemptOutcome& outcome, int price, Instant now);
 
-  // As RecordEnd, of an attempt that had not answered when the call's deadline passed.
-  void RecordTimeout(int price, Instant now);
-
   // The call drops the attempt that it was to make next.
   void OnDropped() { wants_ = false; }
 
