@@ -10,8 +10,7 @@
 
 namespace levee {
 
-Call::Call(const CallParts& parts)
-    : books_(parts), buffer_(books_.parts.policy.retry.buffer_bytes, books_.parts.replay) {}
+Call::Call(const CallParts& parts) : books_(parts) {}
 
 uint32_t Call::AddRecord(const NextAttempt& next, Instant now) {
   AttemptRecord& record = books_.record.attempts.emplace_back();
@@ -32,8 +31,8 @@ void Call::StartAttempt(const NextAttempt& next, Instant now) {
   const int previous = books_.app_attempts + number - 1;
   if (books_.parts.retries != nullptr) books_.parts.retries->AddAttempt(previous, now);
   const Instant attempt_deadline = AttemptDeadline(now);
-  const bool repeatable =
-      replayable_ && attempts_ < books_.parts.policy.retry.max_attempts && !books_.Observes();
+  const bool repeatable = books_.body.replayable() &&
+                          attempts_ < books_.parts.policy.retry.max_attempts && !books_.Observes();
   const AttemptId id =
       books_.parts.host.StartAttempt({.previous_attempts = previous,
                                       .record = record,
@@ -56,16 +55,17 @@ void Call::StartAttempt(const NextAttempt& next, Instant now) {
   // One that takes the place of a stream that never left changes nothing about the next attempt.
   if (shadow_ != nullptr && !next_.has_value()) shadow_->OnAttempt(next.trigger, Facts(now), now);
   SendBuffered(id);
-  if (!replayable_) Commit(id, now);
+  if (!books_.body.replayable()) Commit(id, now);
   ArmTimer();
 }
 
 void Call::SendBuffered(AttemptId id) {
-  const auto& chunks = buffer_.chunks();
+  const auto& chunks = books_.body.chunks();
   for (size_t i = 0; i < chunks.size(); ++i) {
-    books_.parts.host.SendRequest(id, chunks[i], half_closed_ && i + 1 == chunks.size());
+    books_.parts.host.SendRequest(id, chunks[i],
+                                  books_.body.half_closed() && i + 1 == chunks.size());
   }
-  if (chunks.empty() && half_closed_) books_.parts.host.SendRequest(id, Chunk(), true);
+  if (chunks.empty() && books_.body.half_closed()) books_.parts.host.SendRequest(id, Chunk(), true);
 }
 
 void Call::StartHedge(Instant now) {
@@ -86,20 +86,19 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
     books_.parts.host.OnBroken("a piece of the request came to a call that is committed");
     return;
   }
-  half_closed_ = half_closed_ || end;
-  if (replayable_) {
-    const ReplayBuffer::Kept kept = buffer_.Add(chunk);
-    replayable_ = kept == ReplayBuffer::Kept::kYes;
+  if (end) books_.body.HalfClose();
+  if (books_.body.replayable()) {
+    const ReplayBuffer::Kept kept = books_.body.Keep(chunk);
     books_.record.replay_memory_full = kept == ReplayBuffer::Kept::kNoMemory;
   }
-  if (replayable_) {
+  if (books_.body.replayable()) {
     if (!chunk.empty()) books_.parts.host.CreditRequest(chunk.size());
   } else if (DropsRequest()) {
     keyed_->dropped = true;
     books_.parts.host.CreditRequest(chunk.size());
   } else if (active_.empty()) {
     // Between attempts: the next one carries it all and is committed as it starts.
-    buffer_.AddPending(chunk);
+    books_.body.AddPending(chunk);
   }
   NoteRequest(chunk, end, now);
   if (keyed_ != nullptr && keyed_->needs_request) {
@@ -111,13 +110,13 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
     return;
   }
   if (awaits_work_) {
-    if (IsWork()) GoToGuard(now);
+    if (books_.HasWork()) GoToGuard(now);
     return;
   }
   for (const ActiveAttempt& attempt : active_)
     books_.parts.host.SendRequest(attempt.id, chunk, end);
   // Of several attempts the first has had the most time.
-  if (!replayable_ && !active_.empty()) Commit(active_.oldest().id, now);
+  if (!books_.body.replayable() && !active_.empty()) Commit(active_.oldest().id, now);
 }
 
 void Call::OnCallerGone(Instant now) {
@@ -139,8 +138,9 @@ bool Call::MayHold() const {
   // attempt's head is held as well: its failure is answered with a mark, unless the answer has
   // begun.
   const RetryPolicy& retry = books_.parts.policy.retry;
-  return retry.commit == CommitMode::kAuto && half_closed_ && replayable_ && !books_.Observes() &&
-         MayRetry(retry) && retry.hold > absl::ZeroDuration();
+  return retry.commit == CommitMode::kAuto && books_.body.half_closed() &&
+         books_.body.replayable() && !books_.Observes() && MayRetry(retry) &&
+         retry.hold > absl::ZeroDuration();
 }
 
 void Call::Commit(AttemptId id, Instant now) {
@@ -148,7 +148,7 @@ void Call::Commit(AttemptId id, Instant now) {
   CancelRetry(now);
   AbandonOthers(id, StatusCode::kCancelled, now);
   if (ActiveAttempt* const attempt = active_.Find(id)) attempt->hold_until = Instant::Infinite();
-  buffer_.Clear();
+  books_.body.Clear();
   books_.parts.host.Commit(id);
 }
 

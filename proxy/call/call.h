@@ -18,7 +18,6 @@
 #include "call/call_books.h"
 #include "call/call_host.h"
 #include "call/one_event.h"
-#include "call/replay_buffer.h"
 #include "call/shadow_call.h"
 #include "call/waiting_retries.h"
 #include "dedupe/dedupe_table.h"
@@ -64,7 +63,7 @@ class Call final : private GuardClient, private DedupeClient {
   // As OnRequest, of what goes past the call once it is committed.
   void OnForwarded(const Chunk& chunk, bool end, Instant now) {
     const OneEvent event(&books_.parts.replay);
-    half_closed_ = half_closed_ || end;
+    if (end) books_.body.HalfClose();
     NoteRequest(chunk, end, now);
   }
 
@@ -107,7 +106,7 @@ class Call final : private GuardClient, private DedupeClient {
   void OnOutOfMemory(Instant now);
 
   // The bytes of the request that it holds: for retries, or until an attempt carries them.
-  size_t kept_bytes() const { return buffer_.held_bytes(); }
+  size_t kept_bytes() const { return books_.body.held_bytes(); }
 
   // After CallHost::OnBroken: ends the call with INTERNAL.
   void OnBroken(Instant now);
@@ -223,7 +222,7 @@ class Call final : private GuardClient, private DedupeClient {
   // These concern whether the call is a stream.
   void NoteRequest(const Chunk& chunk, bool end, Instant now) {
     if (!chunk.empty() && books_.signs.OnRequest(chunk, now)) BecomeStream(now);
-    if (on_loan_ && IsWork()) KeepLoan();
+    if (on_loan_ && books_.HasWork()) KeepLoan();
     if (keyed_ != nullptr) NoteKeyedRequest(chunk, end);
   }
   void AwaitTrailers(Instant now);
@@ -232,7 +231,6 @@ class Call final : private GuardClient, private DedupeClient {
   void EndStream(StreamBound bound, Instant now);
 
   // The guard.
-  bool IsWork() const { return half_closed_ || !replayable_ || books_.signs.request().HasOne(); }
   bool TakesNoSlot() const;
   bool KeepsStreams() const;
   bool NeedsWork() const;
@@ -317,7 +315,6 @@ class Call final : private GuardClient, private DedupeClient {
 
   CallBooks books_;
   Backoff backoff_;
-  ReplayBuffer buffer_;
   // It was asked for, and has not been refused or used for a first attempt.
   bool admission_open_ = false;
 
@@ -343,8 +340,6 @@ class Call final : private GuardClient, private DedupeClient {
   int unsent_ = 0;    // attempts that never left
   bool app_retry_charged_ = false;
   std::unique_ptr<LikeFailed> like_failed_;
-  bool half_closed_ = false;
-  bool replayable_ = true;
   bool answered_ = false;       // the answer has begun to go to the caller
   absl::Duration answer_took_;  // since its attempt started
   bool committed_ = false;      // answered, or the request could not be kept

@@ -10,7 +10,8 @@ namespace levee {
 // Whether a call whose caller goes now goes on, so that the answer is there when the caller repeats
 // it. Else it ends as any other call does. A place for it is taken.
 bool Call::GoesOnAlone(Instant now) {
-  if (keyed_ == nullptr || !keyed_->has_key || !half_closed_ || now >= ClaimEnd()) return false;
+  if (keyed_ == nullptr || !keyed_->has_key || !books_.body.half_closed() || now >= ClaimEnd())
+    return false;
   // Its answer cannot be kept.
   if (books_.signs.answer().IsStream()) return false;
   // It has surely not run, so it can as well run when it is repeated.

@@ -13,6 +13,7 @@
 #include "call/admission.h"
 #include "call/call_host.h"
 #include "call/replay_memory.h"
+#include "call/request_body.h"
 #include "call/shadow_call.h"
 #include "call/stream_signs.h"
 #include "call/waiting_retries.h"
@@ -81,12 +82,14 @@ struct RequestFacts {
 // Every part of a call reads it. Call::Start fills in the facts of the request and the times. One
 // thread.
 struct CallBooks {
-  explicit CallBooks(const CallParts& with) : parts(with), signs(parts.method) {}
+  explicit CallBooks(const CallParts& with)
+      : parts(with), signs(parts.method), body(parts.policy.retry.buffer_bytes, parts.replay) {}
 
   const CallParts parts;
   RequestFacts facts;
   int app_attempts = 0;  // RequestFacts::previous_attempts, bounded
   StreamSigns signs;
+  RequestBody body;
   Instant deadline = Instant::Infinite();
   Instant callers_deadline = Instant::Infinite();  // as the caller states it
   // A caller that leaves from here on has seen its own deadline pass; never, if it has none.
@@ -94,6 +97,11 @@ struct CallBooks {
   CallRecord record;
 
   bool Observes() const { return parts.policy.retry.mode == RetryMode::kObserve; }
+
+  // Whether the request shows that there is something to do for the service.
+  bool HasWork() const {
+    return body.half_closed() || !body.replayable() || signs.request().HasOne();
+  }
 
   // Whether what ends now ends because the deadline passes.
   bool EndsByDeadline(Instant now) const { return IsAboutDeadline(now, record.start, deadline); }

@@ -30,7 +30,7 @@ RetryFacts Call::Facts(Instant now) {
   facts.attempts = attempts_;
   facts.answered = answered_;
   facts.transparent_used = transparent_used_;
-  facts.replayable = replayable_;
+  facts.replayable = books_.body.replayable();
   facts.idempotent = books_.parts.idempotent;
   facts.deadline = books_.deadline;
   facts.first_start = books_.record.attempts.front().start;
@@ -355,7 +355,7 @@ void Call::RememberFailure(StatusCode code, bool marked, Instant now) {
   std::optional<FirstMessage> message;
   if (like_failed_ != nullptr) message = like_failed_->message;
   if (!message.has_value() && !committed_ && attempts_ > 0) {
-    message = ReadFirstMessage(buffer_.chunks(), half_closed_);
+    message = ReadFirstMessage(books_.body.chunks(), books_.body.half_closed());
   }
   // The beginning of the request is not kept any more, or has not come.
   if (!message.has_value()) return;
@@ -379,7 +379,7 @@ void Call::Finish(const FinalStatus& status, Instant now) {
       WasWanted(*books_.record.refused)) {
     books_.parts.retries->AddRefused(now);
   }
-  buffer_.Clear();
+  books_.body.Clear();
   books_.record.end = now;
   books_.record.kind = books_.signs.is_stream() ? CallKind::kStream : CallKind::kUnary;
   books_.record.code = alone_ ? StatusCode::kCancelled : status.code;

@@ -49,7 +49,7 @@ bool Call::TakesNoSlot() const {
 }
 
 void Call::GoToGuard(Instant now) {
-  if (IsWork() || !NeedsWork()) {
+  if (books_.HasWork() || !NeedsWork()) {
     awaits_work_ = false;
     next_at_ = Instant::Infinite();
     if (PassGuard(now)) StartFirstAttempt(now);
@@ -180,7 +180,7 @@ std::string Call::WhyRefused(GuardReason reason, int limit) const {
                         absl::ToInt64Milliseconds(books_.record.guard.waited),
                         " ms for one of its ", limit, " slots");
   }
-  if (NeedsWork() && !IsWork()) {
+  if (NeedsWork() && !books_.HasWork()) {
     return absl::StrCat("the call has sent no message, and others want all of its ", limit,
                         " slots");
   }
@@ -208,7 +208,7 @@ void Call::EndByGuard(const GuardRefusal& refusal, Instant now) {
 void Call::NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
                            Instant now) {
   // Of a stream the end says nothing about the service.
-  if (!half_closed_ || books_.signs.is_stream()) return;
+  if (!books_.body.half_closed() || books_.signs.is_stream()) return;
   served_in_ = {.took = now - books_.record.attempts[attempt.record].start,
                 .failed = outcome.code != StatusCode::kOk};
 }

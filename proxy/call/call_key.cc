@@ -97,10 +97,10 @@ bool Call::RunWithoutStore(bool runs, std::string_view reason, Instant now) {
 
 // Lets the rest of the request come to a call that waits for its end, or for another call.
 void Call::DropPending() {
-  if (!DropsRequest() || buffer_.pending_bytes() == 0) return;
+  if (!DropsRequest() || books_.body.pending_bytes() == 0) return;
   keyed_->dropped = true;
-  books_.parts.host.CreditRequest(buffer_.pending_bytes());
-  buffer_.Clear();
+  books_.parts.host.CreditRequest(books_.body.pending_bytes());
+  books_.body.Clear();
 }
 
 // A piece of the request has come; `end`: the last one.

@@ -92,7 +92,7 @@ bool Call::FindKin(Instant now) {
 // The call waits for its first message, and more of it may have come.
 void Call::LookAtMessage(Instant now) {
   LikeFailed& like = *like_failed_;
-  like.message = ReadFirstMessage(buffer_.chunks(), half_closed_);
+  like.message = ReadFirstMessage(books_.body.chunks(), books_.body.half_closed());
   if (!like.message.has_value() && now < next_at_) return;
   like.waits = false;
   next_at_ = Instant::Infinite();
