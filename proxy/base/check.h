@@ -14,3 +14,11 @@ namespace levee {
 #define LEVEE_CHECK(condition)                         \
   (static_cast<bool>(condition) ? static_cast<void>(0) \
                                 : ::levee::CheckFailed(#condition, __FILE__, __LINE__))
+
+// As LEVEE_CHECK, in builds with assertions only (those of the sanitizers): for invariants on the
+// path of every call.
+#ifdef NDEBUG
+#define LEVEE_DEBUG_CHECK(condition) static_cast<void>(sizeof(static_cast<bool>(condition)))
+#else
+#define LEVEE_DEBUG_CHECK(condition) LEVEE_CHECK(condition)
+#endif

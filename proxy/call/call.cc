@@ -12,7 +12,7 @@ namespace levee {
 
 Call::Call(const CallParts& parts) : books_(parts) {}
 
-uint32_t Call::AddRecord(const NextAttempt& next, Instant now) {
+uint32_t Call::AddRecord(const PlannedAttempt& next, Instant now) {
   AttemptRecord& record = books_.record.attempts.emplace_back();
   record.start = now;
   record.transparent = next.transparent;
@@ -25,7 +25,7 @@ uint32_t Call::AddRecord(const NextAttempt& next, Instant now) {
   return static_cast<uint32_t>(books_.record.attempts.size() - 1);
 }
 
-void Call::StartAttempt(const NextAttempt& next, Instant now) {
+void Call::StartAttempt(const PlannedAttempt& next, Instant now) {
   const uint32_t record = next.record ? *next.record : AddRecord(next, now);
   const int number = next.number ? *next.number : attempts_;
   const int previous = books_.app_attempts + number - 1;
@@ -48,12 +48,12 @@ void Call::StartAttempt(const NextAttempt& next, Instant now) {
                .price = next.price,
                .deadline = attempt_deadline});
   // While an attempt is scheduled, that is the next one.
-  const bool may_hedge = books_.parts.hedge != nullptr && !next_.has_value() &&
+  const bool may_hedge = books_.parts.hedge != nullptr && !next_.scheduled() &&
                          attempts_ < books_.parts.policy.retry.max_attempts;
   hedge_at_ = may_hedge ? now + HedgeDelay(*books_.parts.hedge, books_.parts.latency, now)
                         : Instant::Infinite();
   // One that takes the place of a stream that never left changes nothing about the next attempt.
-  if (shadow_ != nullptr && !next_.has_value()) shadow_->OnAttempt(next.trigger, Facts(now), now);
+  if (shadow_ != nullptr && !next_.scheduled()) shadow_->OnAttempt(next.trigger, Facts(now), now);
   SendBuffered(id);
   if (!books_.body.replayable()) Commit(id, now);
   ArmTimer();
@@ -277,18 +277,17 @@ void Call::OnTimer(Instant now) {
     if (finished_) return;
   }
   if (ActiveAttempt* const held = active_.FindHeldLongEnough(now)) CommitToAnswer(held->id, now);
-  if (now >= next_at_) {
+  if (now >= next_.due()) {
+    ActOnNext(next_.OnDue(now), now);
+    if (finished_) return;
+  }
+  if (now >= entry_at_) {
     if (like_failed_ != nullptr && like_failed_->waits) {
       LookAtMessage(now);
       return;
     }
-    next_at_ = Instant::Infinite();
-    if (unpaid_ != nullptr) {
-      PayOrWait(now);
-    } else {
-      const std::optional<NextAttempt> next = std::exchange(next_, std::nullopt);
-      next.has_value() ? StartAttempt(*next, now) : Begin(now);
-    }
+    entry_at_ = Instant::Infinite();
+    Begin(now);
     if (finished_) return;
   }
   if (now >= hedge_at_) StartHedge(now);
@@ -296,7 +295,8 @@ void Call::OnTimer(Instant now) {
 }
 
 void Call::ArmTimer() {
-  timer_at_ = std::min(std::min(books_.deadline, next_at_), std::min(hedge_at_, active_.NextDue()));
+  timer_at_ = std::min(std::min({books_.deadline, entry_at_, next_.due()}),
+                       std::min(hedge_at_, active_.NextDue()));
   timer_at_ = std::min(timer_at_, books_.signs.quiet_at());
   if (books_.signs.is_stream()) timer_at_ = std::min(timer_at_, IdleAt());
   books_.parts.host.SetTimer(timer_at_);

@@ -17,9 +17,9 @@
 #include "call/attempt_ends.h"
 #include "call/call_books.h"
 #include "call/call_host.h"
+#include "call/next_attempt.h"
 #include "call/one_event.h"
 #include "call/shadow_call.h"
-#include "call/waiting_retries.h"
 #include "dedupe/dedupe_table.h"
 #include "dedupe/request_digest.h"
 #include "guard/guard.h"
@@ -132,35 +132,12 @@ class Call final : private GuardClient, private DedupeClient {
   bool committed() const { return committed_; }
 
  private:
-  // An attempt to be started, and what it follows.
-  struct NextAttempt {
-    std::optional<RetryTrigger> trigger;  // none: the call's first
-    StatusCode after = StatusCode::kOk;
-    absl::Duration delay = absl::ZeroDuration();
-    bool backed_off = false;
-    bool transparent = false;
-    int price = 0;  // that was paid for it from the budget
-    // Of an attempt that never left, whose place it takes: its record.
-    std::optional<uint32_t> record;
-    // Of an attempt that it repeats without being counted: the number of that.
-    std::optional<int> number;
-  };
-
   // A call of the kin of one that failed.
   struct LikeFailed {
     CallKin kin;
     std::optional<FirstMessage> message;  // none: the call waits for it, or did so in vain
     FailedCalls::Likeness likeness = FailedCalls::Likeness::kNone;
     bool waits = true;
-  };
-
-  // A retry that nothing has paid for yet, and the last failure of the call, with which it ends if
-  // nothing ever does.
-  struct UnpaidRetry {
-    WaitingRetries::Place place;
-    bool bounded;  // it waits no longer for the sake of the deadline
-    AttemptId failed;
-    AttemptOutcome outcome;
   };
 
   // A call with an idempotency key.
@@ -250,7 +227,7 @@ class Call final : private GuardClient, private DedupeClient {
   void StartFirstAttempt(Instant now);
 
   // Attempts.
-  void StartAttempt(const NextAttempt& next, Instant now);
+  void StartAttempt(const PlannedAttempt& next, Instant now);
   // When an attempt that begins now is given up if it has not answered. A policy that only observes
   // must not end attempts that it will not retry.
   Instant AttemptDeadline(Instant now) const {
@@ -263,7 +240,7 @@ class Call final : private GuardClient, private DedupeClient {
     return books_.parts.method.described() ? std::min(books_.deadline, attempt_deadline)
                                            : books_.callers_deadline;
   }
-  uint32_t AddRecord(const NextAttempt& next, Instant now);
+  uint32_t AddRecord(const PlannedAttempt& next, Instant now);
   void SendBuffered(AttemptId id);
   void StartHedge(Instant now);
   AttemptEnds Ends() { return {books_, shadow_.get()}; }
@@ -280,14 +257,10 @@ class Call final : private GuardClient, private DedupeClient {
   void RememberEndpoint(const AttemptOutcome& outcome);
   void NoteFailure(const AttemptOutcome& outcome);
   RetryFacts Facts(Instant now);
-  void ScheduleRetry(const NextAttempt& next, Instant now);
-  void ScheduleUnpaid(const NextAttempt& next, Instant now);
-  void PayOrWait(Instant now);
-  void StartPaid(bool waited, Instant now);
-  void RecordWait(WaitEnd end, Instant now);
-  std::unique_ptr<UnpaidRetry> LeaveLine(WaitEnd end, Instant now);
-  void EndWait(WaitEnd end, Instant now);
-  void CancelRetry(Instant now);
+  void ScheduleRetry(const PlannedAttempt& next, Instant now);
+  void ActOnNext(NextAttempt::Step step, Instant now);
+  void EndWait(Instant now);
+  void CancelRetry(Instant now, WaitEnd end = WaitEnd::kCancelled);
   bool WaitForOthers(RefusalReason reason, Instant now);
 
   // Commit.
@@ -349,10 +322,9 @@ class Call final : private GuardClient, private DedupeClient {
   absl::InlinedVector<int64_t, 2> failed_endpoints_;
   absl::InlinedVector<int64_t, 2> forbidden_endpoints_;
 
-  std::optional<NextAttempt> next_;      // starts at next_at_; has been paid for, but for unpaid_
-  std::unique_ptr<UnpaidRetry> unpaid_;  // what next_ still has to wait for
-  // Without next_: the rate limit's permit is due, or the first message should have come.
-  Instant next_at_ = Instant::Infinite();
+  NextAttempt next_{books_};
+  // The rate limit's permit is due, or the first message or the guard's answer should have come.
+  Instant entry_at_ = Instant::Infinite();
   Instant hedge_at_ = Instant::Infinite();  // when another attempt is started beside the others
   Instant timer_at_ = Instant::Infinite();  // that the host was asked for
 };

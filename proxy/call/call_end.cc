@@ -35,7 +35,7 @@ RetryFacts Call::Facts(Instant now) {
   facts.deadline = books_.deadline;
   facts.first_start = books_.record.attempts.front().start;
   facts.inbound = books_.parts.inbound;
-  facts.may_wait = books_.parts.waiting != nullptr && !books_.parts.inbound && !next_.has_value();
+  facts.may_wait = books_.parts.waiting != nullptr && !books_.parts.inbound && !next_.scheduled();
   facts.first_failed = first_failed_;
   facts.timeouts =
       static_cast<int>(absl::c_count_if(books_.record.attempts, [](const AttemptRecord& attempt) {
@@ -73,7 +73,7 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
   if (!unsent) first_failed_ = std::min(first_failed_, now);
   RetryFacts facts = Facts(now);
   if (outcome.kind == AttemptOutcome::Kind::kTimeout) ++facts.timeouts;
-  if (shadow_ != nullptr && !next_.has_value()) {
+  if (shadow_ != nullptr && !next_.scheduled()) {
     const bool newest = attempt.record + 1 == books_.record.attempts.size();
     shadow_->OnFailure(outcome, newest, facts, now);
   }
@@ -84,28 +84,33 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
     return;
   }
   // One that is to start is the next attempt; a second one would be one too many at a time.
-  if (next_.has_value()) facts.attempts = books_.parts.policy.retry.max_attempts;
+  if (next_.scheduled()) facts.attempts = books_.parts.policy.retry.max_attempts;
   const RetryDecision decision =
       DecideRetry(books_.parts.policy, outcome, facts, now, books_.parts.random, backoff_,
                   books_.parts.budget, books_.parts.worker);
   const bool waits = decision.action == RetryDecision::Action::kWait;
   if (waits || decision.action == RetryDecision::Action::kRetry) {
     transparent_used_ = transparent_used_ || (decision.transparent && !unsent);
-    NextAttempt next = {.trigger = decision.trigger,
-                        .after = outcome.code,
-                        .delay = decision.delay,
-                        .backed_off = decision.backed_off,
-                        .transparent = decision.transparent,
-                        .price = decision.price};
+    PlannedAttempt next = {.trigger = decision.trigger,
+                           .after = outcome.code,
+                           .delay = decision.delay,
+                           .backed_off = decision.backed_off,
+                           .transparent = decision.transparent,
+                           .price = decision.price};
     if (unsent) next = {.price = attempt.price, .record = attempt.record};
     if (decision.transparent) next.number = attempt.number;
     if (waits) {
-      unpaid_.reset(new UnpaidRetry{
-          .place{*books_.parts.waiting, *this, facts.first_failed, now, decision.wait_until},
-          .bounded = decision.wait_bounded,
-          .failed = attempt.id,
-          .outcome = std::move(outcome)});
-      ScheduleUnpaid(next, now);
+      hedge_at_ = Instant::Infinite();
+      next_.ScheduleUnpaid(
+          next,
+          std::unique_ptr<UnpaidRetry>(new UnpaidRetry{
+              .place{*books_.parts.waiting, *this, facts.first_failed, now, decision.wait_until},
+              .bounded = decision.wait_bounded,
+              .failed = attempt.id,
+              .outcome = std::move(outcome)}),
+          now);
+      if (now >= next_.due()) ActOnNext(next_.OnDue(now), now);
+      if (!finished_) ArmTimer();
     } else {
       ScheduleRetry(next, now);
     }
@@ -114,42 +119,35 @@ void Call::HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
   if (unsent) RecordAttemptEnd(attempt, outcome, now);
   const bool refused = decision.action == RetryDecision::Action::kRefused;
   if (refused && WaitForOthers(decision.reason, now)) {
-    // A call that waits in vain ends by the last attempt that ended: the host keeps no other
-    // answer.
-    if (unpaid_ != nullptr) {
-      unpaid_->failed = attempt.id;
-      unpaid_->outcome = std::move(outcome);
-    }
+    next_.ReplaceFailure(attempt.id, std::move(outcome));
     return;
   }
   EndExhausted(attempt.id, outcome, refused ? std::optional(decision.reason) : std::nullopt, now);
 }
 
-void Call::ScheduleRetry(const NextAttempt& next, Instant now) {
+void Call::ScheduleRetry(const PlannedAttempt& next, Instant now) {
   if (next.delay <= absl::ZeroDuration()) {
     StartAttempt(next, now);
     return;
   }
   // The server's wait (or the backoff) holds for hedges as well.
   hedge_at_ = Instant::Infinite();
-  next_ = next;
-  next_at_ = now + next.delay;
+  next_.Schedule(next, now);
   ArmTimer();
 }
 
-void Call::CancelRetry(Instant now) {
-  if (shadow_ != nullptr && next_.has_value()) shadow_->OnDropped();
-  if (unpaid_ != nullptr) LeaveLine(WaitEnd::kCancelled, now);
-  next_.reset();
-  next_at_ = hedge_at_ = Instant::Infinite();
+void Call::CancelRetry(Instant now, WaitEnd end) {
+  if (shadow_ != nullptr && next_.scheduled()) shadow_->OnDropped();
+  next_.Cancel(end, now);
+  hedge_at_ = Instant::Infinite();
 }
 
 // Whether the call goes on although this attempt is not followed by another: it is hedged.
 bool Call::WaitForOthers(RefusalReason reason, Instant now) {
   const bool stopped = reason == RefusalReason::kPushback || reason == RefusalReason::kOverloadMark;
   if (stopped) CancelRetry(now);
-  if (active_.empty() && !next_.has_value()) return false;
-  if (!next_.has_value()) {
+  if (active_.empty() && !next_.scheduled()) return false;
+  if (!next_.scheduled()) {
     books_.record.refused = reason;
     hedge_at_ = Instant::Infinite();
   }
@@ -175,7 +173,7 @@ void Call::OnAttemptTimeout(const ActiveAttempt& late, Instant now) {
 void Call::OnDrainTimeout(Instant now) {
   const OneEvent event(&books_.parts.replay);
   if (finished_) return;
-  if (next_.has_value()) books_.record.refused = RefusalReason::kDraining;
+  if (next_.scheduled()) books_.record.refused = RefusalReason::kDraining;
   EndLocally(StatusCode::kUnavailable, "the sidecar is shutting down", now);
 }
 
@@ -230,10 +228,10 @@ void Call::EndAtDeadline(Instant now) {
     EndStream(StreamBound::kTimeout, now);
     return;
   }
-  if (unpaid_ != nullptr && unpaid_->place.waits()) {
+  if (next_.in_line()) {
     // The caller, whose clock is ahead, has left a moment before the wait would have ended.
     books_.record.refused = RefusalReason::kBudget;
-    LeaveLine(WaitEnd::kDeadline, now);
+    CancelRetry(now, WaitEnd::kDeadline);
   }
   while (!active_.empty()) {
     const ActiveAttempt attempt = active_.oldest();

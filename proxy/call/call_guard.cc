@@ -51,13 +51,13 @@ bool Call::TakesNoSlot() const {
 void Call::GoToGuard(Instant now) {
   if (books_.HasWork() || !NeedsWork()) {
     awaits_work_ = false;
-    next_at_ = Instant::Infinite();
+    entry_at_ = Instant::Infinite();
     if (PassGuard(now)) StartFirstAttempt(now);
   } else if (std::exchange(awaits_work_, true)) {
     BorrowSlot(now);
   } else {
     guard_since_ = now;
-    next_at_ = now + kWorkWait;
+    entry_at_ = now + kWorkWait;
     ArmTimer();
   }
 }
@@ -69,12 +69,12 @@ void Call::BorrowSlot(Instant now) {
   const auto refusal = books_.parts.guard->Lend(*place, books_.app_attempts, now);
   const absl::Duration waited = now - guard_since_;
   if (refusal.has_value() && waited < kLoanWait) {
-    next_at_ = now + waited;
+    entry_at_ = now + waited;
     ArmTimer();
     return;
   }
   awaits_work_ = false;
-  next_at_ = Instant::Infinite();
+  entry_at_ = Instant::Infinite();
   NoteArrival();
   books_.record.guard.waited = waited;
   if (refusal.has_value()) {

@@ -77,7 +77,7 @@ bool Call::ActOnKeyStep(const DedupeTable::Step& step, Instant now) {
     case Kind::kNeedsRequest:
     case Kind::kWaits:
       DropPending();
-      next_at_ = step.look_at;
+      entry_at_ = step.look_at;
       ArmTimer();
       return false;
   }

@@ -73,7 +73,7 @@ void Call::Start(const RequestFacts& facts, Instant now) {
   } else if (books_.parts.throttle != nullptr && !AdmitByThrottle(now)) {
     return;
   } else if (!books_.parts.failed_calls.empty() && FindKin(now)) {
-    next_at_ = now + kMessageWait;
+    entry_at_ = now + kMessageWait;
     ArmTimer();
   } else {
     Admit(now);
@@ -93,9 +93,9 @@ bool Call::FindKin(Instant now) {
 void Call::LookAtMessage(Instant now) {
   LikeFailed& like = *like_failed_;
   like.message = ReadFirstMessage(books_.body.chunks(), books_.body.half_closed());
-  if (!like.message.has_value() && now < next_at_) return;
+  if (!like.message.has_value() && now < entry_at_) return;
   like.waits = false;
-  next_at_ = Instant::Infinite();
+  entry_at_ = Instant::Infinite();
   if (like.message.has_value()) {
     like.likeness = books_.parts.failed_calls.Find(like.kin, *like.message, now);
   }
@@ -194,7 +194,7 @@ void Call::AdmitByRate(const RateAdmission& admission, Instant now) {
     Begin(now);
     return;
   }
-  next_at_ = now + admission.wait;
+  entry_at_ = now + admission.wait;
   ArmTimer();
 }
 
