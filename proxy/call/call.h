@@ -13,17 +13,13 @@
 #include "base/block_cache.h"
 #include "base/chunk.h"
 #include "base/instant.h"
-#include "call/active_attempts.h"
-#include "call/attempt_ends.h"
+#include "call/attempts.h"
 #include "call/call_books.h"
 #include "call/call_host.h"
-#include "call/next_attempt.h"
 #include "call/one_event.h"
-#include "call/shadow_call.h"
 #include "dedupe/dedupe_table.h"
 #include "dedupe/request_digest.h"
 #include "guard/guard.h"
-#include "policy/backoff.h"
 #include "policy/failed_calls.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_decision.h"
@@ -128,8 +124,29 @@ class Call final : private GuardClient, private DedupeClient {
   // Whether the call, which has begun, has an idempotency key that counts.
   bool keyed() const { return keyed_ != nullptr; }
 
-  bool finished() const { return finished_; }
-  bool committed() const { return committed_; }
+  bool finished() const { return books_.finished; }
+  bool committed() const { return attempts_.committed(); }
+
+  // Its attempts call what follows, and no host does.
+  //
+  // Asks for the timer again: what is due in the call may have changed.
+  void ArmTimer();
+
+  // The service took so long for the call, as far as the attempt shows it.
+  void OnServed(const ServiceTime& time) { served_in_ = time; }
+
+  // Ends the call with the answer of the attempt.
+  void EndForwarding(AttemptId id, StatusCode code, Instant now);
+
+  // Ends the call after its last attempt failed so. `reason`: why no other follows; none: the
+  // failure is not to be retried. `vain`: the wait in vain with which the call ends; nullptr: it
+  // did not wait.
+  void EndExhausted(AttemptId id, const AttemptOutcome& outcome,
+                    std::optional<RefusalReason> reason, Instant now,
+                    const WaitRecord* vain = nullptr);
+
+  // Ends the call because its deadline has passed, or is about to.
+  void EndAtDeadline(Instant now);
 
  private:
   // A call of the kin of one that failed.
@@ -221,73 +238,23 @@ class Call final : private GuardClient, private DedupeClient {
   void NoteRefusal(const GuardRefusal& refusal);
   std::string WhyRefused(GuardReason reason, int limit) const;
   void EndByGuard(const GuardRefusal& refusal, Instant now);
-  void NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
   void NoteSlot();
   void LeaveGuard(Instant now);
   void StartFirstAttempt(Instant now);
 
-  // Attempts.
-  void StartAttempt(const PlannedAttempt& next, Instant now);
-  // When an attempt that begins now is given up if it has not answered. A policy that only observes
-  // must not end attempts that it will not retry.
-  Instant AttemptDeadline(Instant now) const {
-    const bool bounded = !books_.Observes() && !books_.signs.is_stream();
-    return bounded ? now + books_.parts.policy.retry.attempt_timeout : Instant::Infinite();
-  }
-  // The upstream ends the call at the deadline that it is told. So a bound of unary calls is told
-  // only where a descriptor says that the call is one.
-  Instant ToldDeadline(Instant attempt_deadline) const {
-    return books_.parts.method.described() ? std::min(books_.deadline, attempt_deadline)
-                                           : books_.callers_deadline;
-  }
-  uint32_t AddRecord(const PlannedAttempt& next, Instant now);
-  void SendBuffered(AttemptId id);
-  void StartHedge(Instant now);
-  AttemptEnds Ends() { return {books_, shadow_.get()}; }
-  void RecordAttemptEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
-  void CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
-  AttemptPlace Abandon(AttemptId id, StatusCode code, Instant now);
-  void AbandonOthers(AttemptId kept, StatusCode code, Instant now);
-  void OnAttemptTimeout(const ActiveAttempt& attempt, Instant now);
-  bool EndsByAttemptTimeout(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
-                            Instant now) const;
-
-  // Failures.
-  void HandleFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, Instant now);
-  void RememberEndpoint(const AttemptOutcome& outcome);
-  void NoteFailure(const AttemptOutcome& outcome);
-  RetryFacts Facts(Instant now);
-  void ScheduleRetry(const PlannedAttempt& next, Instant now);
-  void ActOnNext(NextAttempt::Step step, Instant now);
-  void EndWait(Instant now);
-  void CancelRetry(Instant now, WaitEnd end = WaitEnd::kCancelled);
-  bool WaitForOthers(RefusalReason reason, Instant now);
-
-  // Commit.
-  bool MayHold() const;
-  void Commit(AttemptId id, Instant now);
-  void CommitToAnswer(AttemptId id, Instant now);
-
   // The end.
-  void EndExhausted(AttemptId id, const AttemptOutcome& outcome,
-                    std::optional<RefusalReason> reason, Instant now,
-                    const WaitRecord* vain = nullptr);
   void EndRefused(RefusalReason reason, std::string message, Instant now);
   void EndUnsent(MarkedStatus& marked, std::string_view reason, Instant now);
   void EndMarked(AttemptId id, const MarkedStatus& marked, Instant now);
-  void EndForwarding(AttemptId id, StatusCode code, Instant now);
   void EndLocally(StatusCode code, std::string_view message, Instant now);
   void RememberFailure(StatusCode code, bool marked, Instant now);
   void EndInVain(Instant now);
   void EndRateLimited(const RateAdmission& admission, Instant now);
   std::string_view WhatWasAwaited() const;
-  void EndAtDeadline(Instant now);
   void Finish(const FinalStatus& status, Instant now);
 
-  void ArmTimer();
-
   CallBooks books_;
-  Backoff backoff_;
+  Attempts attempts_;
   // It was asked for, and has not been refused or used for a first attempt.
   bool admission_open_ = false;
 
@@ -301,31 +268,13 @@ class Call final : private GuardClient, private DedupeClient {
   bool new_slot_ = false;                 // or among its calls of new methods
   std::optional<ServiceTime> served_in_;  // for the guard to judge the service by
 
-  std::unique_ptr<ShadowCall> shadow_;  // null: no policy decides beside, or no attempt yet
-
   std::unique_ptr<Keyed> keyed_;  // null: the call has no key
-  bool may_have_run_ = false;     // and nobody knows its answer
-  std::optional<StatusCode> application_said_;
-  bool alone_ = false;  // its caller has gone, and it goes on all the same
 
-  ActiveAttempts active_;
-  int attempts_ = 0;  // made, transparent ones excluded: what max_attempts counts
-  int unsent_ = 0;    // attempts that never left
   bool app_retry_charged_ = false;
   std::unique_ptr<LikeFailed> like_failed_;
-  bool answered_ = false;       // the answer has begun to go to the caller
-  absl::Duration answer_took_;  // since its attempt started
-  bool committed_ = false;      // answered, or the request could not be kept
-  bool finished_ = false;
-  bool transparent_used_ = false;
-  Instant first_failed_ = Instant::Infinite();  // the end of the first attempt that failed
-  absl::InlinedVector<int64_t, 2> failed_endpoints_;
-  absl::InlinedVector<int64_t, 2> forbidden_endpoints_;
 
-  NextAttempt next_{books_};
   // The rate limit's permit is due, or the first message or the guard's answer should have come.
   Instant entry_at_ = Instant::Infinite();
-  Instant hedge_at_ = Instant::Infinite();  // when another attempt is started beside the others
   Instant timer_at_ = Instant::Infinite();  // that the host was asked for
 };
 

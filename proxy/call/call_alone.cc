@@ -2,7 +2,6 @@
 // How a call with an idempotency key goes on when its caller has gone.
 #include <algorithm>
 
-#include "absl/algorithm/container.h"
 #include "call/call.h"
 
 namespace levee {
@@ -15,10 +14,7 @@ bool Call::GoesOnAlone(Instant now) {
   // Its answer cannot be kept.
   if (books_.signs.answer().IsStream()) return false;
   // It has surely not run, so it can as well run when it is repeated.
-  const auto has_left = [this](const ActiveAttempt& attempt) {
-    return books_.parts.host.HasLeft(attempt.id);
-  };
-  if (absl::c_none_of(active_, has_left)) return false;
+  if (!attempts_.AnyHasLeft()) return false;
   if (books_.parts.guard == nullptr) return true;
   Guard& guard = books_.parts.guard->guard();
   const int slots = guard.policy().observe ? 0 : guard.GetSlots().limit;
@@ -29,12 +25,7 @@ bool Call::GoesOnAlone(Instant now) {
 
 // The call goes on in the attempts that have left, and makes no others.
 void Call::GoOnAlone(Instant now) {
-  alone_ = true;
-  CancelRetry(now);
-  const ActiveAttempts running = active_;
-  for (const ActiveAttempt& attempt : running) {
-    if (!books_.parts.host.HasLeft(attempt.id)) Abandon(attempt.id, StatusCode::kCancelled, now);
-  }
+  attempts_.GoOnAlone(now);
   books_.callers_deadline = std::min(books_.callers_deadline, ClaimEnd());
   books_.deadline = std::min(books_.deadline, books_.callers_deadline);
   ArmTimer();

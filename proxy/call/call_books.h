@@ -95,6 +95,7 @@ struct CallBooks {
   // A caller that leaves from here on has seen its own deadline pass; never, if it has none.
   Instant callers_leave_from = Instant::Infinite();
   CallRecord record;
+  bool finished = false;
 
   bool Observes() const { return parts.policy.retry.mode == RetryMode::kObserve; }
 

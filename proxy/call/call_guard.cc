@@ -205,14 +205,6 @@ void Call::EndByGuard(const GuardRefusal& refusal, Instant now) {
   EndUnsent(marked, GuardReasonName(refusal.reason), now);
 }
 
-void Call::NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
-                           Instant now) {
-  // Of a stream the end says nothing about the service.
-  if (!books_.body.half_closed() || books_.signs.is_stream()) return;
-  served_in_ = {.took = now - books_.record.attempts[attempt.record].start,
-                .failed = outcome.code != StatusCode::kOk};
-}
-
 void Call::LeaveGuard(Instant now) {
   if (const auto place = std::exchange(guard_place_, nullptr)) {
     if (!std::exchange(on_loan_, false)) books_.record.guard.waited = now - guard_since_;

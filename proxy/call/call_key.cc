@@ -115,7 +115,7 @@ void Call::NoteKeyedRequest(const Chunk& chunk, bool end) {
 void Call::OnKey(Instant now) {
   const OneEvent event(&books_.parts.replay);
   ActOnKeyStep({.kind = DedupeTable::Step::Kind::kFirst}, now);
-  if (finished_) return;
+  if (books_.finished) return;
   // The request may have become complete while the key was on its way.
   if (keyed_->digest.has_value()) books_.parts.dedupe->SetDigest(keyed_->place, *keyed_->digest);
   Begin(now);
@@ -171,24 +171,12 @@ void Call::ActOnKeyAnswer(const DedupeAnswer& answer, Instant now) {
   Finish(status, now);
 }
 
-// Notes whether the application may have run the call that failed.
-void Call::NoteFailure(const AttemptOutcome& outcome) {
-  using Kind = AttemptOutcome::Kind;
-  if (outcome.kind == Kind::kStatus) {
-    application_said_ = outcome.code;
-    may_have_run_ = may_have_run_ || outcome.leaving;
-    return;
-  }
-  const bool unsent = outcome.kind == Kind::kConnect || outcome.kind == Kind::kUnsent ||
-                      outcome.kind == Kind::kRefused;
-  may_have_run_ = may_have_run_ || !unsent;
-}
-
 DedupeEnding Call::KeyEnding(const FinalStatus& status) const {
-  if (!application_said_.has_value() || SaysAgain(*application_said_)) {
-    return may_have_run_ ? DedupeEnding::kUnknown : DedupeEnding::kReleased;
+  const std::optional<StatusCode> said = attempts_.application_said();
+  if (!said.has_value() || SaysAgain(*said)) {
+    return attempts_.may_have_run() ? DedupeEnding::kUnknown : DedupeEnding::kReleased;
   }
-  const bool answered = status.forward_trailers && !WasBrokenOff(*application_said_);
+  const bool answered = status.forward_trailers && !WasBrokenOff(*said);
   return answered ? DedupeEnding::kKept : DedupeEnding::kUnknown;
 }
 

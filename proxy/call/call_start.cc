@@ -169,7 +169,7 @@ void Call::OnAdmission(const RateAdmission& answer, Instant now) {
 }
 
 void Call::ActOnAdmission(const RateAdmission& answer, Instant now) {
-  if (finished_ || !admission_open_) {
+  if (books_.finished || !admission_open_) {
     books_.parts.host.OnBroken("an admission came to a call that awaits none");
     return;
   }
@@ -224,15 +224,7 @@ void Call::Begin(Instant now) {
 void Call::StartFirstAttempt(Instant now) {
   admission_open_ = false;
   // A retry, whoever makes it, pays for no others.
-  const bool pays = !IsAppRetry();
-  if (pays) books_.parts.budget.Deposit(books_.parts.worker, now);
-  if (books_.parts.shadow != nullptr) {
-    shadow_ = std::make_unique<ShadowCall>(*books_.parts.shadow, books_.parts.latency,
-                                           books_.parts.worker);
-    shadow_->Begin(books_.record.start, books_.callers_deadline, books_.signs.is_stream(), pays,
-                   now);
-  }
-  StartAttempt({.price = app_retry_charged_ ? 1 : 0}, now);
+  attempts_.StartFirst(/*price=*/app_retry_charged_ ? 1 : 0, /*pays=*/!IsAppRetry(), now);
 }
 
 }  // namespace levee

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "base/about_deadline.h"
 #include "call/call.h"
 
 namespace levee {
@@ -25,8 +24,7 @@ void Call::AwaitTrailers(Instant now) {
 void Call::BecomeStream(Instant now) {
   books_.deadline =
       std::min(books_.callers_deadline, books_.record.start + books_.parts.policy.stream.timeout);
-  active_.ForgetTimeouts();
-  if (shadow_ != nullptr) shadow_->OnStream();
+  attempts_.OnStream();
   books_.parts.host.OnStream();
   if (books_.parts.guard != nullptr) {
     NoteSlot();
@@ -45,21 +43,12 @@ Instant Call::IdleAt() const {
 // Ends a stream whose time is over by its policy.
 void Call::EndStream(StreamBound bound, Instant now) {
   books_.record.ended_by = bound;
-  AbandonOthers(/*kept=*/0, StatusCode::kDeadlineExceeded, now);
+  attempts_.AbandonAll(StatusCode::kDeadlineExceeded, now);
   const char* const what = bound == StreamBound::kIdle
                                ? "no message came in either direction for stream.idle"
                                : "the stream has lasted for stream.timeout";
   EndLocally(StatusCode::kDeadlineExceeded,
              absl::StrCat(what, " of policy \"", books_.parts.policy.name, "\""), now);
-}
-
-// Whether the upstream has ended the attempt because the time that it was told was over.
-bool Call::EndsByAttemptTimeout(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
-                                Instant now) const {
-  const bool gives_up =
-      outcome.code == StatusCode::kDeadlineExceeded || outcome.code == StatusCode::kCancelled;
-  return gives_up && books_.parts.method.described() &&
-         IsAboutDeadline(now, books_.record.attempts[attempt.record].start, attempt.deadline);
 }
 
 }  // namespace levee

@@ -25,7 +25,7 @@ def integration(*patterns):
 
 DECISION = "proxy/policy/retry_decision.cc"
 BUDGET = "proxy/policy/retry_budget.cc"
-CALL_CC = "proxy/call/call.cc"
+ATTEMPTS = "proxy/call/attempts.cc"
 REPLAY = "proxy/call/replay_buffer.cc"
 STREAM = "proxy/server/rpc_stream.cc"
 
@@ -55,10 +55,10 @@ MUTANTS = (
            "  entry.store(before, std::memory_order_seq_cst);\n  return false;",
            "  return false;", (POLICY,)),
     # The commit.
-    Mutant("holds-the-head-of-open-calls", CALL_CC,
-           "retry.commit == CommitMode::kAuto && half_closed_ && replayable_",
-           "retry.commit == CommitMode::kAuto && replayable_", (CALL,)),
-    Mutant("holds-the-head-for-ever", CALL_CC,
+    Mutant("holds-the-head-of-open-calls", ATTEMPTS,
+           "retry.commit == CommitMode::kAuto && books_.body.half_closed() &&",
+           "retry.commit == CommitMode::kAuto &&", (CALL,)),
+    Mutant("holds-the-head-for-ever", ATTEMPTS,
            "  if (ActiveAttempt* const held = active_.FindHeldLongEnough(now)) "
            "CommitToAnswer(held->id, now);\n", "", (CALL,)),
     # The replay.
@@ -67,11 +67,10 @@ MUTANTS = (
     Mutant("replay-memory-leaks", REPLAY,
            "if (bytes_ > 0) lease_.Give(static_cast<int64_t>(bytes_));",
            "if (bytes_ > 1) lease_.Give(static_cast<int64_t>(bytes_ - 1));", (CALL, LEDGER)),
-    Mutant("the-replay-does-not-end", CALL_CC,
-           "parts_.host.SendRequest(id, chunks[i], half_closed_ && i + 1 == chunks.size());",
-           "parts_.host.SendRequest(id, chunks[i], false);", (CALL, LEDGER)),
+    Mutant("the-replay-does-not-end", ATTEMPTS,
+           "books_.body.half_closed() && i + 1 == chunks.size());", "false);", (CALL, LEDGER)),
     # The deadline.
-    Mutant("each-attempt-has-all-the-time", CALL_CC,
+    Mutant("each-attempt-has-all-the-time", ATTEMPTS,
            ".timeout = deadline_ - now,", ".timeout = deadline_ - record_.start,", (CALL,)),
     # Flow control.
     Mutant("window-is-returned-twice", STREAM,
