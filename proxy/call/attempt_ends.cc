@@ -19,7 +19,7 @@ void AttemptEnds::Tell(const ActiveAttempt& attempt, const AttemptOutcome& outco
   if (outcome.code != StatusCode::kResourceExhausted) return;
   const Instant start = books_.record.attempts[attempt.record].start;
   for (size_t i = 0; i < parts.rate_limits.size(); ++i) {
-    parts.rate_limits[i]->OnOverloaded(books_.facts.rate_keys[i], start, now);
+    parts.rate_limits[i]->OnOverloaded(books_.rate_keys[i], start, now);
   }
 }
 

@@ -10,7 +10,11 @@
 
 namespace levee {
 
-Call::Call(const CallParts& parts) : books_(parts), attempts_(books_, *this) {}
+Call::Call(const CallParts& parts) : books_(parts), attempts_(books_, *this) {
+  if (parts.guard != nullptr || parts.dedupe != nullptr) {
+    inbound_.reset(new InboundEntry(books_, *this));
+  }
+}
 
 void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
   const OneEvent event(&books_.parts.replay);
@@ -26,15 +30,15 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
   }
   if (books_.body.replayable()) {
     if (!chunk.empty()) books_.parts.host.CreditRequest(chunk.size());
-  } else if (DropsRequest()) {
-    keyed_->dropped = true;
+  } else if (inbound_ != nullptr && inbound_->key.drops_request()) {
+    inbound_->key.Drop();
     books_.parts.host.CreditRequest(chunk.size());
   } else if (attempts_.empty()) {
     // Between attempts: the next one carries it all and is committed as it starts.
     books_.body.AddPending(chunk);
   }
   NoteRequest(chunk, end, now);
-  if (keyed_ != nullptr && keyed_->needs_request) {
+  if (inbound_ != nullptr && inbound_->key.needs_request()) {
     if (end) Begin(now);
     return;
   }
@@ -42,8 +46,8 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
     LookAtMessage(now);
     return;
   }
-  if (awaits_work_) {
-    if (books_.HasWork()) GoToGuard(now);
+  if (inbound_ != nullptr && inbound_->guard.awaits_work()) {
+    if (books_.HasWork()) inbound_->guard.Enter(now);
     return;
   }
   attempts_.SendRequest(chunk, end, now);
@@ -54,13 +58,26 @@ void Call::OnCallerGone(Instant now) {
   if (books_.finished) return;
   // A caller ends its call at its deadline by itself, and mostly before this call's own timer is
   // due. The upstream was given all the time there was, as it is then.
-  if (GoesOnAlone(now)) {
+  if (inbound_ != nullptr && inbound_->key.GoesOnAlone(attempts_, now)) {
     GoOnAlone(now);
   } else if (now >= books_.callers_leave_from) {
     EndAtDeadline(now);
   } else {
     Finish({.code = StatusCode::kCancelled, .message = "cancelled by the caller"}, now);
   }
+}
+
+// The call goes on in the attempts that have left, and makes no others.
+void Call::GoOnAlone(Instant now) {
+  attempts_.GoOnAlone(now);
+  books_.callers_deadline = std::min(books_.callers_deadline, inbound_->key.ClaimEnd());
+  books_.deadline = std::min(books_.deadline, books_.callers_deadline);
+  ArmTimer();
+}
+
+// Nobody waits for the answer any more, or it cannot be kept. That says nothing about the upstream.
+void Call::EndAlone(Instant now) {
+  EndLocally(StatusCode::kCancelled, "the caller has gone, and the call was given up", now);
 }
 
 void Call::OnHead(AttemptId id, Instant now) {
@@ -71,8 +88,7 @@ void Call::OnHead(AttemptId id, Instant now) {
 void Call::OnMessage(AttemptId id, const Chunk& piece, Instant now) {
   const OneEvent event(&books_.parts.replay);
   if (books_.finished || !attempts_.Has(id)) return;
-  // The service works on the call, whatever its request is.
-  if (on_loan_) KeepLoan();
+  if (inbound_ != nullptr) inbound_->guard.OnAnswer();
   attempts_.OnMessage(id, now);
   const bool awaited = !books_.signs.quiet_at().is_infinite();
   if (books_.signs.OnAnswer(piece, now)) {
@@ -125,6 +141,10 @@ void Call::OnTimer(Instant now) {
     Begin(now);
     if (books_.finished) return;
   }
+  if (inbound_ != nullptr && now >= inbound_->due()) {
+    Begin(now);
+    if (books_.finished) return;
+  }
   attempts_.OnDue(now);
   if (books_.finished) return;
   ArmTimer();
@@ -133,6 +153,7 @@ void Call::OnTimer(Instant now) {
 void Call::ArmTimer() {
   timer_at_ = std::min(std::min(books_.deadline, entry_at_),
                        std::min(attempts_.due(), books_.signs.quiet_at()));
+  if (inbound_ != nullptr) timer_at_ = std::min(timer_at_, inbound_->due());
   if (books_.signs.is_stream()) timer_at_ = std::min(timer_at_, IdleAt());
   books_.parts.host.SetTimer(timer_at_);
 }

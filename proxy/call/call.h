@@ -16,10 +16,8 @@
 #include "call/attempts.h"
 #include "call/call_books.h"
 #include "call/call_host.h"
+#include "call/inbound_entry.h"
 #include "call/one_event.h"
-#include "dedupe/dedupe_table.h"
-#include "dedupe/request_digest.h"
-#include "guard/guard.h"
 #include "policy/failed_calls.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_decision.h"
@@ -37,7 +35,7 @@ namespace levee {
 //   [failure -> DecideRetry -> backoff -> [wait for a success] -> attempt]*
 //                                      \-> [hedge delay -> attempt beside it]*
 //         -> commit (head, message, buffer full) -> bodies bypass the call -> Finish
-class Call final : private GuardClient, private DedupeClient {
+class Call final {
  public:
   explicit Call(const CallParts& parts);
   Call(const Call&) = delete;
@@ -122,18 +120,39 @@ class Call final : private GuardClient, private DedupeClient {
   bool is_stream() const { return books_.signs.is_stream(); }
 
   // Whether the call, which has begun, has an idempotency key that counts.
-  bool keyed() const { return keyed_ != nullptr; }
+  bool keyed() const { return inbound_ != nullptr && inbound_->key.keyed(); }
 
   bool finished() const { return books_.finished; }
   bool committed() const { return attempts_.committed(); }
 
-  // Its attempts call what follows, and no host does.
+  // Its parts call what follows, and no host does.
   //
   // Asks for the timer again: what is due in the call may have changed.
   void ArmTimer();
 
   // The service took so long for the call, as far as the attempt shows it.
-  void OnServed(const ServiceTime& time) { served_in_ = time; }
+  void OnServed(const ServiceTime& time) {
+    if (inbound_ != nullptr) inbound_->guard.OnServed(time);
+  }
+
+  // The call, which is admitted, comes to its gates, first or again.
+  void Begin(Instant now);
+
+  // The call has passed all that comes before its first attempt.
+  void StartFirstAttempt(Instant now);
+
+  // The call, which was not known as a stream when it began, is one.
+  void BecomeStream(Instant now);
+
+  // Ends the call.
+  void Finish(const FinalStatus& status, Instant now);
+
+  // Ends the call with a status of Levee's own. `message`: unencoded text.
+  void EndLocally(StatusCode code, std::string_view message, Instant now);
+
+  // Ends the call with a mark, without waiting for an answer. `marked` has its message and its
+  // scope; `reason`: of the mark, a static text.
+  void EndUnsent(MarkedStatus& marked, std::string_view reason, Instant now);
 
   // Ends the call with the answer of the attempt.
   void EndForwarding(AttemptId id, StatusCode code, Instant now);
@@ -157,25 +176,6 @@ class Call final : private GuardClient, private DedupeClient {
     bool waits = true;
   };
 
-  // A call with an idempotency key.
-  struct Keyed : InBlocks {
-    Keyed(DedupeClient& client, const CallParts& parts, const RequestFacts& facts)
-        : place(client, parts.worker, parts.dedupe->KeyOf(facts.dedupe_key), facts.dedupe_owner),
-          request(facts.method) {}
-
-    DedupePlace place;
-    RequestDigest request;
-    std::optional<Sha256> digest;  // once the request is complete
-    bool has_key = false;
-    bool needs_request = false;  // before it asks again
-    bool asks_store = false;     // and nobody knows yet who has the key
-    bool waits = false;          // for the first call with the key
-    bool waited = false;
-    bool dropped = false;                    // part of its request, which was compared only
-    Instant since;                           // it has the key since then
-    std::unique_ptr<LoneCalls::Place> lone;  // of a call that goes on without its caller
-  };
-
   // Admission.
   bool AdmitByThrottle(Instant now);
   bool FindKin(Instant now);
@@ -190,90 +190,37 @@ class Call final : private GuardClient, private DedupeClient {
   void ActOnAdmission(const RateAdmission& answer, Instant now);
   void AdmitByRate(const RateAdmission& admission, Instant now);
   absl::Duration LeastTime(Instant now);
-  void Begin(Instant now);
 
-  // The key.
-  bool BeginKeyed(const RequestFacts& facts, Instant now);
-  bool HasKey(Instant now);
-  bool ActOnKeyStep(const DedupeTable::Step& step, Instant now);
-  bool RunWithoutStore(bool runs, std::string_view reason, Instant now);
-  void DropPending();
-  void NoteKeyedRequest(const Chunk& chunk, bool end);
-  bool DropsRequest() const {
-    return keyed_ != nullptr && (keyed_->waits || keyed_->needs_request);
-  }
-  void OnKey(Instant now) override;
-  void OnKeyUnknown(Instant now) override;
-  void OnKeyAnswer(const DedupeAnswer& answer, Instant now) override;
-  void ActOnKeyAnswer(const DedupeAnswer& answer, Instant now);
-  bool GoesOnAlone(Instant now);
   void GoOnAlone(Instant now);
-  Instant ClaimEnd() const { return keyed_->since + books_.parts.policy.dedupe->claim; }
   void EndAlone(Instant now);
-  DedupeEnding KeyEnding(const FinalStatus& status) const;
-  void LeaveKey(const FinalStatus& status, Instant now);
 
   // These concern whether the call is a stream.
   void NoteRequest(const Chunk& chunk, bool end, Instant now) {
     if (!chunk.empty() && books_.signs.OnRequest(chunk, now)) BecomeStream(now);
-    if (on_loan_ && books_.HasWork()) KeepLoan();
-    if (keyed_ != nullptr) NoteKeyedRequest(chunk, end);
+    if (inbound_ != nullptr) inbound_->OnRequest(chunk, end);
   }
   void AwaitTrailers(Instant now);
-  void BecomeStream(Instant now);
   Instant IdleAt() const;
   void EndStream(StreamBound bound, Instant now);
 
-  // The guard.
-  bool TakesNoSlot() const;
-  bool KeepsStreams() const;
-  bool NeedsWork() const;
-  void GoToGuard(Instant now);
-  bool PassGuard(Instant now);
-  void BorrowSlot(Instant now);
-  void KeepLoan();
-  void OnSlot(Instant now) override;
-  void OnGuardRefused(const GuardRefusal& refusal, Instant now) override;
-  void NoteArrival();
-  void NoteRefusal(const GuardRefusal& refusal);
-  std::string WhyRefused(GuardReason reason, int limit) const;
-  void EndByGuard(const GuardRefusal& refusal, Instant now);
-  void NoteSlot();
-  void LeaveGuard(Instant now);
-  void StartFirstAttempt(Instant now);
-
   // The end.
   void EndRefused(RefusalReason reason, std::string message, Instant now);
-  void EndUnsent(MarkedStatus& marked, std::string_view reason, Instant now);
   void EndMarked(AttemptId id, const MarkedStatus& marked, Instant now);
-  void EndLocally(StatusCode code, std::string_view message, Instant now);
   void RememberFailure(StatusCode code, bool marked, Instant now);
   void EndInVain(Instant now);
   void EndRateLimited(const RateAdmission& admission, Instant now);
   std::string_view WhatWasAwaited() const;
-  void Finish(const FinalStatus& status, Instant now);
 
   CallBooks books_;
   Attempts attempts_;
   // It was asked for, and has not been refused or used for a first attempt.
   bool admission_open_ = false;
 
-  std::unique_ptr<GuardPlace>
-      guard_place_;                       // while it waits for a slot, would wait, or borrows one
-  Instant guard_since_;                   // since then, or since it waits for its request
-  bool awaits_work_ = false;              // it comes to the guard once its request does
-  bool on_loan_ = false;                  // guard_place_ has a slot
-  bool has_slot_ = false;                 // of the guard
-  bool stream_slot_ = false;              // has_slot_, and the guard counts it among its streams
-  bool new_slot_ = false;                 // or among its calls of new methods
-  std::optional<ServiceTime> served_in_;  // for the guard to judge the service by
-
-  std::unique_ptr<Keyed> keyed_;  // null: the call has no key
-
+  std::unique_ptr<InboundEntry> inbound_;  // null: neither a guard nor keys
   bool app_retry_charged_ = false;
   std::unique_ptr<LikeFailed> like_failed_;
 
-  // The rate limit's permit is due, or the first message or the guard's answer should have come.
+  // The rate limit's permit is due, or the first message should have come.
   Instant entry_at_ = Instant::Infinite();
   Instant timer_at_ = Instant::Infinite();  // that the host was asked for
 };

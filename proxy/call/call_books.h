@@ -86,7 +86,10 @@ struct CallBooks {
       : parts(with), signs(parts.method), body(parts.policy.retry.buffer_bytes, parts.replay) {}
 
   const CallParts parts;
-  RequestFacts facts;
+  // As in RequestFacts.
+  std::span<const LimitKey> rate_keys;
+  uint64_t user = 0;
+  int priority = 0;
   int app_attempts = 0;  // RequestFacts::previous_attempts, bounded
   StreamSigns signs;
   RequestBody body;

@@ -45,24 +45,19 @@ void Call::OnOutOfMemory(Instant now) {
   if (!books_.finished) EndLocally(StatusCode::kUnavailable, kOutOfMemory, now);
 }
 
-// Why the call has made no attempt by its deadline.
+// What a call waits for that has made no attempt.
 std::string_view Call::WhatWasAwaited() const {
-  if (guard_place_ != nullptr) return "deadline exceeded before the service had room for the call";
-  if (awaits_work_) return "deadline exceeded before the request had a message";
-  if (keyed_ != nullptr && keyed_->waits) {
-    return "deadline exceeded before the first call with the idempotency key was answered";
+  std::string_view key;
+  if (inbound_ != nullptr) {
+    if (inbound_->guard.has_place()) return "the service had room for the call";
+    if (inbound_->guard.awaits_work()) return "the request had a message";
+    key = inbound_->key.WhatIsAwaited();
   }
-  if (keyed_ != nullptr && keyed_->needs_request) {
-    return "deadline exceeded before the request was complete";
-  }
-  if (keyed_ != nullptr && keyed_->asks_store) {
-    return "deadline exceeded before the store of idempotency keys answered";
-  }
-  return "deadline exceeded before a rate limit admitted the call";
+  return key.empty() ? "a rate limit admitted the call" : key;
 }
 
 void Call::EndAtDeadline(Instant now) {
-  if (attempts_.alone() && now >= ClaimEnd()) {
+  if (attempts_.alone() && now >= inbound_->key.ClaimEnd()) {
     EndAlone(now);
     return;
   }
@@ -72,10 +67,11 @@ void Call::EndAtDeadline(Instant now) {
   }
   attempts_.OnDeadline(now);
   RememberFailure(StatusCode::kDeadlineExceeded, /*marked=*/false, now);
+  const int made = attempts_.made();
   EndLocally(StatusCode::kDeadlineExceeded,
-             attempts_.made() == 0 ? WhatWasAwaited()
-                                   : absl::StrCat("deadline exceeded after ", attempts_.made(),
-                                                  attempts_.made() == 1 ? " attempt" : " attempts"),
+             made == 0 ? absl::StrCat("deadline exceeded before ", std::string(WhatWasAwaited()))
+                       : absl::StrCat("deadline exceeded after ", made,
+                                      made == 1 ? " attempt" : " attempts"),
              now);
 }
 
@@ -190,8 +186,10 @@ void Call::Finish(const FinalStatus& status, Instant now) {
   }
   if (std::exchange(admission_open_, false)) books_.parts.admission->Withdraw(*this);
   attempts_.Close(now);
-  if (keyed_ != nullptr) LeaveKey(status, now);
-  if (books_.parts.guard != nullptr) LeaveGuard(now);
+  if (inbound_ != nullptr) {
+    inbound_->key.Leave(status, attempts_, now);
+    inbound_->guard.Leave(now);
+  }
   if (books_.parts.retries != nullptr && books_.record.refused.has_value() &&
       WasWanted(*books_.record.refused)) {
     books_.parts.retries->AddRefused(now);

@@ -43,9 +43,8 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline void Call::Admit(Instant now) {
   } else if (books_.parts.rate_limits.empty()) {
     Begin(now);
   } else {
-    AdmitByRate(
-        AdmitCall(books_.parts.rate_limits, books_.facts.rate_keys, now, books_.deadline - now),
-        now);
+    AdmitByRate(AdmitCall(books_.parts.rate_limits, books_.rate_keys, now, books_.deadline - now),
+                now);
   }
 }
 
@@ -63,12 +62,14 @@ void Call::Start(const RequestFacts& facts, Instant now) {
     books_.callers_deadline = now + facts.timeout;
     books_.callers_leave_from = now + (facts.timeout - DeadlineTolerance(facts.timeout));
   }
-  books_.facts = facts;
+  books_.rate_keys = facts.rate_keys;
+  books_.priority = facts.priority;
+  books_.user = facts.user;
   if (facts.in_vain) {
     EndInVain(now);
   } else if (timeout <= absl::ZeroDuration()) {
     EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
-  } else if (books_.parts.dedupe != nullptr && !BeginKeyed(facts, now)) {
+  } else if (books_.parts.dedupe != nullptr && !inbound_->key.Begin(facts, now)) {
     return;
   } else if (books_.parts.throttle != nullptr && !AdmitByThrottle(now)) {
     return;
@@ -131,7 +132,7 @@ AppRetries Call::AppRetriesRule() const {
 bool Call::AdmitAppRetry(Instant now) {
   if (AppRetriesRule() == AppRetries::kIgnore) return true;
   const RateAdmission admission =
-      CheckCall(books_.parts.rate_limits, books_.facts.rate_keys, now, books_.deadline - now);
+      CheckCall(books_.parts.rate_limits, books_.rate_keys, now, books_.deadline - now);
   if (admission.refused_by != RateAdmission::kNone) {
     EndRateLimited(admission, now);
     return false;
@@ -156,9 +157,8 @@ bool Call::ChargeAppRetry(Instant now) {
 
 void Call::AskAdmission(Instant now) {
   admission_open_ = true;
-  const AdmissionQuestion question = {.limits = books_.parts.rate_limits,
-                                      .keys = books_.facts.rate_keys,
-                                      .deadline = books_.deadline};
+  const AdmissionQuestion question = {
+      .limits = books_.parts.rate_limits, .keys = books_.rate_keys, .deadline = books_.deadline};
   const std::optional<RateAdmission> answer = books_.parts.admission->Ask(*this, question, now);
   answer.has_value() ? ActOnAdmission(*answer, now) : ArmTimer();
 }
@@ -213,11 +213,11 @@ void Call::Begin(Instant now) {
     EndLocally(StatusCode::kDeadlineExceeded, "less time is left than any answer takes", now);
     return;
   }
-  if (keyed_ != nullptr && !HasKey(now)) return;
+  if (inbound_ != nullptr && !inbound_->key.Enter(now)) return;
   if (books_.parts.guard == nullptr) {
     StartFirstAttempt(now);
   } else {
-    GoToGuard(now);
+    inbound_->guard.Enter(now);
   }
 }
 

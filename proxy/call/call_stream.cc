@@ -11,10 +11,7 @@ namespace levee {
 // known what the call is.
 void Call::AwaitTrailers(Instant now) {
   const Instant until = books_.signs.quiet_at();
-  // A unary call's work is done with its answer. So unless its calls were all unary, it need not be
-  // waited for what the call is.
-  if (books_.parts.guard != nullptr && !books_.parts.method.IsUnary() && !KeepsStreams())
-    LeaveGuard(now);
+  if (inbound_ != nullptr) inbound_->guard.OnPause(now);
   if (books_.deadline < until && !books_.signs.is_stream())
     books_.deadline = std::min(until, books_.callers_deadline);
   if (until < timer_at_) ArmTimer();
@@ -26,12 +23,7 @@ void Call::BecomeStream(Instant now) {
       std::min(books_.callers_deadline, books_.record.start + books_.parts.policy.stream.timeout);
   attempts_.OnStream();
   books_.parts.host.OnStream();
-  if (books_.parts.guard != nullptr) {
-    NoteSlot();
-    const bool observes = books_.parts.guard->guard().policy().observe;
-    // One that waits for a slot gives it back once it has it.
-    if (TakesNoSlot() && (guard_place_ == nullptr || on_loan_ || observes)) LeaveGuard(now);
-  }
+  if (inbound_ != nullptr) inbound_->guard.OnStream(now);
   ArmTimer();
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a call with an idempotency key runs once, and calls that repeat it get its answer.
-#include <algorithm>
+#include "call/key_gate.h"
+
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -29,13 +28,21 @@ bool WasBrokenOff(StatusCode code) {
   return code == StatusCode::kCancelled || code == StatusCode::kDeadlineExceeded;
 }
 
+DedupeEnding EndingOf(const FinalStatus& status, const Attempts& attempts) {
+  const std::optional<StatusCode> said = attempts.application_said();
+  if (!said.has_value() || SaysAgain(*said)) {
+    return attempts.may_have_run() ? DedupeEnding::kUnknown : DedupeEnding::kReleased;
+  }
+  const bool answered = status.forward_trailers && !WasBrokenOff(*said);
+  return answered ? DedupeEnding::kKept : DedupeEnding::kUnknown;
+}
+
 }  // namespace
 
-// False if the call is refused, and finished.
-bool Call::BeginKeyed(const RequestFacts& facts, Instant now) {
+bool KeyGate::Begin(const RequestFacts& facts, Instant now) {
   if (!facts.dedupe_fault.empty()) {
     books_.record.dedupe = DedupeResult::kRefused;
-    EndLocally(StatusCode::kInvalidArgument, facts.dedupe_fault, now);
+    call_.EndLocally(StatusCode::kInvalidArgument, facts.dedupe_fault, now);
     return false;
   }
   // The answer of a stream cannot be kept.
@@ -45,101 +52,116 @@ bool Call::BeginKeyed(const RequestFacts& facts, Instant now) {
   return true;
 }
 
-// Whether the call may run now. If not, it waits, or is finished.
-bool Call::HasKey(Instant now) {
-  if (keyed_->has_key) return true;
-  return ActOnKeyStep(books_.parts.dedupe->Ask(keyed_->place, keyed_->digest, now), now);
+bool KeyGate::Enter(Instant now) {
+  if (keyed_ == nullptr || keyed_->stage == Stage::kHasKey) return true;
+  return ActOn(books_.parts.dedupe->Ask(keyed_->place, keyed_->digest, now), now);
 }
 
-bool Call::ActOnKeyStep(const DedupeTable::Step& step, Instant now) {
+// The stage in which the call is after the step.
+KeyGate::Stage KeyGate::StageOf(const DedupeTable::Step& step) {
+  switch (step.kind) {
+    case DedupeTable::Step::Kind::kFirst:
+      return Stage::kHasKey;
+    case DedupeTable::Step::Kind::kNeedsRequest:
+      return Stage::kNeedsRequest;
+    case DedupeTable::Step::Kind::kWaits:
+      return step.asks_store ? Stage::kAsksStore : Stage::kWaits;
+    case DedupeTable::Step::Kind::kAnswered:
+    case DedupeTable::Step::Kind::kFull:
+      return Stage::kOutside;
+  }
+  return Stage::kOutside;
+}
+
+bool KeyGate::ActOn(const DedupeTable::Step& step, Instant now) {
   using Kind = DedupeTable::Step::Kind;
   Keyed& keyed = *keyed_;
-  keyed.needs_request = step.kind == Kind::kNeedsRequest;
-  keyed.asks_store = step.asks_store;
-  keyed.waits = step.kind == Kind::kWaits && !step.asks_store;
-  keyed.waited = keyed.waited || keyed.waits;
+  keyed.stage = StageOf(step);
+  keyed.waited = keyed.waited || keyed.stage == Stage::kWaits;
+  due_ = Instant::Infinite();
   switch (step.kind) {
     case Kind::kFirst:
-      keyed.has_key = true;
       keyed.since = now;
       books_.record.dedupe = DedupeResult::kFirst;
       if (!keyed.dropped) return true;
       // It cannot run, as its request is not there any more.
-      ActOnKeyAnswer({.kind = DedupeAnswer::Kind::kInFlight}, now);
+      ActOnAnswer({.kind = DedupeAnswer::Kind::kInFlight}, now);
       return false;
     case Kind::kFull:
       return RunWithoutStore(step.runs_without_key,
                              "the store of idempotency keys has no room; the call has not run",
                              now);
     case Kind::kAnswered:
-      ActOnKeyAnswer(step.answer, now);
+      ActOnAnswer(step.answer, now);
       return false;
     case Kind::kNeedsRequest:
     case Kind::kWaits:
       DropPending();
-      entry_at_ = step.look_at;
-      ArmTimer();
+      due_ = step.look_at;
+      call_.ArmTimer();
       return false;
   }
   return false;
 }
 
 // The key cannot be stored. Returns `runs`; if that is false, the call is finished.
-bool Call::RunWithoutStore(bool runs, std::string_view reason, Instant now) {
+bool KeyGate::RunWithoutStore(bool runs, std::string_view reason, Instant now) {
   books_.record.dedupe = DedupeResult::kStoreFailed;
   keyed_.reset();
   if (!runs) {
-    Finish({.code = StatusCode::kUnavailable, .message = reason, .pushback = kInFlightPushback},
-           now);
+    call_.Finish(
+        {.code = StatusCode::kUnavailable, .message = reason, .pushback = kInFlightPushback}, now);
   }
   return runs;
 }
 
 // Lets the rest of the request come to a call that waits for its end, or for another call.
-void Call::DropPending() {
-  if (!DropsRequest() || books_.body.pending_bytes() == 0) return;
+void KeyGate::DropPending() {
+  if (!drops_request() || books_.body.pending_bytes() == 0) return;
   keyed_->dropped = true;
   books_.parts.host.CreditRequest(books_.body.pending_bytes());
   books_.body.Clear();
 }
 
-// A piece of the request has come; `end`: the last one.
-void Call::NoteKeyedRequest(const Chunk& chunk, bool end) {
+void KeyGate::OnRequest(const Chunk& chunk, bool end) {
+  if (keyed_ == nullptr) return;
   Keyed& keyed = *keyed_;
   if (!chunk.empty()) keyed.request.Add(chunk);
   if (!end) return;
   keyed.digest = keyed.request.End();
-  if (keyed.has_key) books_.parts.dedupe->SetDigest(keyed.place, *keyed.digest);
+  if (keyed.stage == Stage::kHasKey) books_.parts.dedupe->SetDigest(keyed.place, *keyed.digest);
 }
 
-void Call::OnKey(Instant now) {
+void KeyGate::OnKey(Instant now) {
   const OneEvent event(&books_.parts.replay);
-  ActOnKeyStep({.kind = DedupeTable::Step::Kind::kFirst}, now);
+  ActOn({.kind = DedupeTable::Step::Kind::kFirst}, now);
   if (books_.finished) return;
   // The request may have become complete while the key was on its way.
   if (keyed_->digest.has_value()) books_.parts.dedupe->SetDigest(keyed_->place, *keyed_->digest);
-  Begin(now);
+  call_.Begin(now);
 }
 
-void Call::OnKeyUnknown(Instant now) {
+void KeyGate::OnKeyUnknown(Instant now) {
   const OneEvent event(&books_.parts.replay);
-  Begin(now);
+  call_.Begin(now);
 }
 
-void Call::OnKeyAnswer(const DedupeAnswer& answer, Instant now) {
+void KeyGate::OnKeyAnswer(const DedupeAnswer& answer, Instant now) {
   const OneEvent event(&books_.parts.replay);
-  ActOnKeyAnswer(answer, now);
+  ActOnAnswer(answer, now);
 }
 
-void Call::ActOnKeyAnswer(const DedupeAnswer& answer, Instant now) {
+void KeyGate::ActOnAnswer(const DedupeAnswer& answer, Instant now) {
   using Kind = DedupeAnswer::Kind;
-  keyed_->waits = keyed_->asks_store = false;
+  due_ = Instant::Infinite();
+  // One that got the key but has dropped its request still has to give the key back.
+  if (keyed_->stage != Stage::kHasKey) keyed_->stage = Stage::kOutside;
   FinalStatus status;
   std::string message;
   switch (answer.kind) {
     case Kind::kReplay:
       books_.record.dedupe = keyed_->waited ? DedupeResult::kWaited : DedupeResult::kReplayed;
-      Finish({.code = answer.stored->code(), .replay = answer.stored.get()}, now);
+      call_.Finish({.code = answer.stored->code(), .replay = answer.stored.get()}, now);
       return;
     case Kind::kEnded:
       books_.record.dedupe = DedupeResult::kRefused;
@@ -159,7 +181,7 @@ void Call::ActOnKeyAnswer(const DedupeAnswer& answer, Instant now) {
       message = "the first call with this idempotency key was another request";
       break;
     case Kind::kStoreAway:
-      if (RunWithoutStore(answer.runs_without_key, kStoreAway, now)) Begin(now);
+      if (RunWithoutStore(answer.runs_without_key, kStoreAway, now)) call_.Begin(now);
       return;
     case Kind::kLost:
       books_.record.dedupe = DedupeResult::kLost;
@@ -168,24 +190,45 @@ void Call::ActOnKeyAnswer(const DedupeAnswer& answer, Instant now) {
       break;
   }
   status.message = message;
-  Finish(status, now);
+  call_.Finish(status, now);
 }
 
-DedupeEnding Call::KeyEnding(const FinalStatus& status) const {
-  const std::optional<StatusCode> said = attempts_.application_said();
-  if (!said.has_value() || SaysAgain(*said)) {
-    return attempts_.may_have_run() ? DedupeEnding::kUnknown : DedupeEnding::kReleased;
+std::string_view KeyGate::WhatIsAwaited() const {
+  switch (stage()) {
+    case Stage::kWaits:
+      return "the first call with the idempotency key was answered";
+    case Stage::kNeedsRequest:
+      return "the request was complete";
+    case Stage::kAsksStore:
+      return "the store of idempotency keys answered";
+    case Stage::kOutside:
+    case Stage::kHasKey:
+      return "";
   }
-  const bool answered = status.forward_trailers && !WasBrokenOff(*said);
-  return answered ? DedupeEnding::kKept : DedupeEnding::kUnknown;
+  return "";
 }
 
-void Call::LeaveKey(const FinalStatus& status, Instant now) {
-  if (!std::exchange(keyed_->has_key, false)) {
+bool KeyGate::GoesOnAlone(const Attempts& attempts, Instant now) {
+  if (stage() != Stage::kHasKey || !books_.body.half_closed() || now >= ClaimEnd()) return false;
+  // Its answer cannot be kept.
+  if (books_.signs.answer().IsStream()) return false;
+  // It has surely not run, so it can as well run when it is repeated.
+  if (!attempts.AnyHasLeft()) return false;
+  if (books_.parts.guard == nullptr) return true;
+  Guard& guard = books_.parts.guard->guard();
+  const int slots = guard.policy().observe ? 0 : guard.GetSlots().limit;
+  keyed_->lone = guard.lone_calls().Enter(keyed_->place.owner().sender, slots);
+  books_.record.lone_calls_full = keyed_->lone == nullptr;
+  return keyed_->lone != nullptr;
+}
+
+void KeyGate::Leave(const FinalStatus& status, const Attempts& attempts, Instant now) {
+  if (keyed_ == nullptr) return;
+  if (std::exchange(keyed_->stage, Stage::kOutside) != Stage::kHasKey) {
     books_.parts.dedupe->Withdraw(keyed_->place, now);
     return;
   }
-  const DedupeEnding ending = KeyEnding(status);
+  const DedupeEnding ending = EndingOf(status, attempts);
   StoredAnswerPtr answer;
   if (ending == DedupeEnding::kKept) answer = books_.parts.host.KeepAnswer(status);
   books_.parts.dedupe->End(keyed_->place, ending, std::move(answer), now);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a call with an idempotency key runs once, and calls that repeat it get its answer.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "base/block_cache.h"
+#include "base/chunk.h"
+#include "base/instant.h"
+#include "base/sha256.h"
+#include "call/attempts.h"
+#include "call/call_books.h"
+#include "call/call_host.h"
+#include "dedupe/dedupe_table.h"
+#include "dedupe/request_digest.h"
+#include "guard/lone_calls.h"
+
+namespace levee {
+
+class Call;
+
+// Of a call to the application. CallParts::dedupe may be null: then no call has a key. One thread.
+class KeyGate final : private DedupeClient {
+ public:
+  // Both outlive it. `call`: goes on, or ends, when it is told to.
+  KeyGate(CallBooks& books, Call& call) : books_(books), call_(call) {}
+  KeyGate(const KeyGate&) = delete;
+  KeyGate& operator=(const KeyGate&) = delete;
+
+  // The call begins. False if it is refused, and finished.
+  bool Begin(const RequestFacts& facts, Instant now);
+
+  // Whether the call may run now. If not, it waits, until due() at the longest, or is finished.
+  bool Enter(Instant now);
+  Instant due() const { return due_; }
+
+  // Whether the call has a key that counts.
+  bool keyed() const { return keyed_ != nullptr; }
+
+  // Whether the call asks again once its request is complete.
+  bool needs_request() const { return stage() == Stage::kNeedsRequest; }
+
+  // Whether the request is compared and not kept: Drop tells that this has happened.
+  bool drops_request() const { return needs_request() || stage() == Stage::kWaits; }
+  void Drop() { keyed_->dropped = true; }
+
+  // A piece of the request has come; `end`: the last one.
+  void OnRequest(const Chunk& chunk, bool end);
+
+  // What a call waits for that has made no attempt; empty: not for its key.
+  std::string_view WhatIsAwaited() const;
+
+  // Whether a call whose caller goes now goes on, so that the answer is there when the caller
+  // repeats it. Else it ends as any other call does. A place for it is taken.
+  bool GoesOnAlone(const Attempts& attempts, Instant now);
+
+  // When the call that has the key may lose it.
+  Instant ClaimEnd() const { return keyed_->since + books_.parts.policy.dedupe->claim; }
+
+  // The call ends with this status.
+  void Leave(const FinalStatus& status, const Attempts& attempts, Instant now);
+
+ private:
+  enum class Stage {
+    kOutside,       // it has no key, or has not asked for it
+    kNeedsRequest,  // it asks again once its request is complete
+    kAsksStore,     // nobody knows yet who has the key
+    kWaits,         // for the first call with the key
+    kHasKey,
+  };
+
+  struct Keyed : InBlocks {
+    Keyed(DedupeClient& client, const CallParts& parts, const RequestFacts& facts)
+        : place(client, parts.worker, parts.dedupe->KeyOf(facts.dedupe_key), facts.dedupe_owner),
+          request(facts.method) {}
+
+    DedupePlace place;
+    RequestDigest request;
+    std::optional<Sha256> digest;  // once the request is complete
+    Stage stage = Stage::kOutside;
+    bool waited = false;
+    bool dropped = false;                    // part of its request, which was compared only
+    Instant since;                           // it has the key since then
+    std::unique_ptr<LoneCalls::Place> lone;  // of a call that goes on without its caller
+  };
+
+  Stage stage() const { return keyed_ == nullptr ? Stage::kOutside : keyed_->stage; }
+  static Stage StageOf(const DedupeTable::Step& step);
+  bool ActOn(const DedupeTable::Step& step, Instant now);
+  bool RunWithoutStore(bool runs, std::string_view reason, Instant now);
+  void DropPending();
+  void OnKey(Instant now) override;
+  void OnKeyUnknown(Instant now) override;
+  void OnKeyAnswer(const DedupeAnswer& answer, Instant now) override;
+  void ActOnAnswer(const DedupeAnswer& answer, Instant now);
+
+  CallBooks& books_;
+  Call& call_;
+  std::unique_ptr<Keyed> keyed_;  // null: the call has no key
+  Instant due_ = Instant::Infinite();
+};
+
+}  // namespace levee
