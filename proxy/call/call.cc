@@ -2,15 +2,11 @@
 #include "call/call.h"
 
 #include <algorithm>
-#include <utility>
-
-#include "base/check.h"
-#include "call/outcome.h"
-#include "policy/hedging.h"
 
 namespace levee {
 
-Call::Call(const CallParts& parts) : books_(parts), attempts_(books_, *this) {
+Call::Call(const CallParts& parts)
+    : books_(parts), attempts_(books_, *this), entry_(books_, *this) {
   if (parts.guard != nullptr || parts.dedupe != nullptr) {
     inbound_.reset(new InboundEntry(books_, *this));
   }
@@ -42,8 +38,8 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
     if (end) Begin(now);
     return;
   }
-  if (like_failed_ != nullptr && like_failed_->waits) {
-    LookAtMessage(now);
+  if (entry_.awaits_message()) {
+    entry_.OnRequest(now);
     return;
   }
   if (inbound_ != nullptr && inbound_->guard.awaits_work()) {
@@ -78,6 +74,11 @@ void Call::GoOnAlone(Instant now) {
 // Nobody waits for the answer any more, or it cannot be kept. That says nothing about the upstream.
 void Call::EndAlone(Instant now) {
   EndLocally(StatusCode::kCancelled, "the caller has gone, and the call was given up", now);
+}
+
+void Call::OnAdmission(const RateAdmission& answer, Instant now) {
+  const OneEvent event(&books_.parts.replay);
+  entry_.OnAdmission(answer, now);
 }
 
 void Call::OnHead(AttemptId id, Instant now) {
@@ -132,13 +133,8 @@ void Call::OnTimer(Instant now) {
     EndStream(StreamBound::kIdle, now);
     return;
   }
-  if (now >= entry_at_) {
-    if (like_failed_ != nullptr && like_failed_->waits) {
-      LookAtMessage(now);
-      return;
-    }
-    entry_at_ = Instant::Infinite();
-    Begin(now);
+  if (now >= entry_.due()) {
+    entry_.OnDue(now);
     if (books_.finished) return;
   }
   if (inbound_ != nullptr && now >= inbound_->due()) {
@@ -151,7 +147,7 @@ void Call::OnTimer(Instant now) {
 }
 
 void Call::ArmTimer() {
-  timer_at_ = std::min(std::min(books_.deadline, entry_at_),
+  timer_at_ = std::min(std::min(books_.deadline, entry_.due()),
                        std::min(attempts_.due(), books_.signs.quiet_at()));
   if (inbound_ != nullptr) timer_at_ = std::min(timer_at_, inbound_->due());
   if (books_.signs.is_stream()) timer_at_ = std::min(timer_at_, IdleAt());

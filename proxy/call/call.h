@@ -9,16 +9,14 @@
 #include <string>
 #include <string_view>
 
-#include "absl/container/inlined_vector.h"
-#include "base/block_cache.h"
 #include "base/chunk.h"
 #include "base/instant.h"
 #include "call/attempts.h"
 #include "call/call_books.h"
 #include "call/call_host.h"
+#include "call/egress_entry.h"
 #include "call/inbound_entry.h"
 #include "call/one_event.h"
-#include "policy/failed_calls.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_decision.h"
 #include "policy/retry_policy.h"
@@ -154,6 +152,9 @@ class Call final {
   // scope; `reason`: of the mark, a static text.
   void EndUnsent(MarkedStatus& marked, std::string_view reason, Instant now);
 
+  // Ends the call, which is refused before its first attempt, with the agreed answer.
+  void EndRefused(RefusalReason reason, std::string message, Instant now);
+
   // Ends the call with the answer of the attempt.
   void EndForwarding(AttemptId id, StatusCode code, Instant now);
 
@@ -168,27 +169,6 @@ class Call final {
   void EndAtDeadline(Instant now);
 
  private:
-  // A call of the kin of one that failed.
-  struct LikeFailed {
-    CallKin kin;
-    std::optional<FirstMessage> message;  // none: the call waits for it, or did so in vain
-    FailedCalls::Likeness likeness = FailedCalls::Likeness::kNone;
-    bool waits = true;
-  };
-
-  // Admission.
-  bool AdmitByThrottle(Instant now);
-  bool FindKin(Instant now);
-  void LookAtMessage(Instant now);
-  void Admit(Instant now);
-  bool IsRepeated() const;
-  bool IsAppRetry() const { return books_.app_attempts != 0 || IsRepeated(); }
-  AppRetries AppRetriesRule() const;
-  bool AdmitAppRetry(Instant now);
-  bool ChargeAppRetry(Instant now);
-  void AskAdmission(Instant now);
-  void ActOnAdmission(const RateAdmission& answer, Instant now);
-  void AdmitByRate(const RateAdmission& admission, Instant now);
   absl::Duration LeastTime(Instant now);
 
   void GoOnAlone(Instant now);
@@ -204,24 +184,14 @@ class Call final {
   void EndStream(StreamBound bound, Instant now);
 
   // The end.
-  void EndRefused(RefusalReason reason, std::string message, Instant now);
   void EndMarked(AttemptId id, const MarkedStatus& marked, Instant now);
-  void RememberFailure(StatusCode code, bool marked, Instant now);
   void EndInVain(Instant now);
-  void EndRateLimited(const RateAdmission& admission, Instant now);
   std::string_view WhatWasAwaited() const;
 
   CallBooks books_;
   Attempts attempts_;
-  // It was asked for, and has not been refused or used for a first attempt.
-  bool admission_open_ = false;
-
-  std::unique_ptr<InboundEntry> inbound_;  // null: neither a guard nor keys
-  bool app_retry_charged_ = false;
-  std::unique_ptr<LikeFailed> like_failed_;
-
-  // The rate limit's permit is due, or the first message should have come.
-  Instant entry_at_ = Instant::Infinite();
+  EgressEntry entry_;
+  std::unique_ptr<InboundEntry> inbound_;   // null: neither a guard nor keys
   Instant timer_at_ = Instant::Infinite();  // that the host was asked for
 };
 

@@ -2,14 +2,8 @@
 // How a call ends.
 #include <utility>
 
-#include "absl/algorithm/container.h"
-#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
-#include "base/about_deadline.h"
-#include "base/check.h"
 #include "call/call.h"
-#include "call/first_message.h"
-#include "call/outcome.h"
 
 namespace levee {
 void Call::OnDrainTimeout(Instant now) {
@@ -66,7 +60,7 @@ void Call::EndAtDeadline(Instant now) {
     return;
   }
   attempts_.OnDeadline(now);
-  RememberFailure(StatusCode::kDeadlineExceeded, /*marked=*/false, now);
+  entry_.RememberFailure(StatusCode::kDeadlineExceeded, /*marked=*/false, attempts_, now);
   const int made = attempts_.made();
   EndLocally(StatusCode::kDeadlineExceeded,
              made == 0 ? absl::StrCat("deadline exceeded before ", std::string(WhatWasAwaited()))
@@ -97,7 +91,7 @@ void Call::EndExhausted(AttemptId id, const AttemptOutcome& outcome,
         .waited = vain->waited, .bounded = vain->end == WaitEnd::kDeadline, .endpoint = endpoint};
   }
   FinalAnswer answer = AnswerWhenExhausted(mode, books_.parts.overload, outcome, reason, facts);
-  RememberFailure(outcome.code, answer.marked, now);
+  entry_.RememberFailure(outcome.code, answer.marked, attempts_, now);
   if (answer.marked) {
     EndMarked(id,
               {.code = answer.code,
@@ -113,20 +107,6 @@ void Call::EndExhausted(AttemptId id, const AttemptOutcome& outcome,
   }
 }
 
-void Call::EndRateLimited(const RateAdmission& admission, Instant now) {
-  books_.record.rate_limit = {.checked = true,
-                              .refused_by = admission.refused_by,
-                              .shared_bucket = admission.shared_bucket};
-  const RateLimitPolicy& limit =
-      books_.parts.rate_limits[static_cast<size_t>(admission.refused_by)]->policy();
-  Finish({.code = StatusCode::kResourceExhausted,
-          .message = absl::StrCat("rate limit \"", limit.name, "\" of policy \"",
-                                  books_.parts.policy.name, "\" reached"),
-          .pushback = admission.wait},
-         now);
-}
-
-// Ends a call that is refused before its first attempt with the agreed answer.
 void Call::EndRefused(RefusalReason reason, std::string message, Instant now) {
   books_.record.refused = reason;
   MarkedStatus marked;
@@ -157,34 +137,12 @@ void Call::EndLocally(StatusCode code, std::string_view message, Instant now) {
   Finish({.code = code, .message = message}, now);
 }
 
-// The call ends after an attempt that failed, and is kept in mind for the application's retry of
-// it, or it is a retry that was answered at last.
-void Call::RememberFailure(StatusCode code, bool marked, Instant now) {
-  if (AppRetriesRule() == AppRetries::kIgnore) return;
-  const bool failed = marked || kLoopCodes.Has(code) || books_.parts.policy.retry.codes.Has(code);
-  if (!failed) {
-    if (IsRepeated())
-      books_.parts.failed_calls.OnAnswered(like_failed_->kin, *like_failed_->message);
-    return;
-  }
-  std::optional<FirstMessage> message;
-  if (like_failed_ != nullptr) message = like_failed_->message;
-  if (!message.has_value() && !attempts_.committed() && attempts_.made() > 0) {
-    message = ReadFirstMessage(books_.body.chunks(), books_.body.half_closed());
-  }
-  // The beginning of the request is not kept any more, or has not come.
-  if (!message.has_value()) return;
-  const CallKin kin = like_failed_ != nullptr ? like_failed_->kin : books_.parts.host.Kin();
-  books_.record.failed_calls_full =
-      !books_.parts.failed_calls.OnFailed(kin, *message, books_.record.start, now);
-}
-
 void Call::Finish(const FinalStatus& status, Instant now) {
   if (std::exchange(books_.finished, true)) {
     books_.parts.host.OnBroken("a call has ended twice");
     return;
   }
-  if (std::exchange(admission_open_, false)) books_.parts.admission->Withdraw(*this);
+  entry_.Withdraw();
   attempts_.Close(now);
   if (inbound_ != nullptr) {
     inbound_->key.Leave(status, attempts_, now);
@@ -198,11 +156,7 @@ void Call::Finish(const FinalStatus& status, Instant now) {
   books_.record.end = now;
   books_.record.kind = books_.signs.is_stream() ? CallKind::kStream : CallKind::kUnary;
   books_.record.code = attempts_.alone() ? StatusCode::kCancelled : status.code;
-  if (status.code == StatusCode::kOk && !books_.parts.failed_calls.empty()) {
-    books_.parts.failed_calls.OnSuccess(now);
-    if (IsRepeated())
-      books_.parts.failed_calls.OnAnswered(like_failed_->kin, *like_failed_->message);
-  }
+  if (status.code == StatusCode::kOk) entry_.OnOk(now);
   books_.parts.host.SetTimer(Instant::Infinite());
   books_.parts.host.Finish(status, books_.record);
 }
