@@ -30,7 +30,7 @@ class ClosedStreams {
  private:
   static constexpr size_t kKept = 32;
   std::array<uint32_t, kKept> entries_{};
-  size_t next_ = 0;
+  uint32_t next_ = 0;
 };
 
 }  // namespace levee::h2

@@ -50,13 +50,13 @@ class FrameReader {
   FrameHead head_;
   ByteSpan payload_;
   uint8_t head_bytes_[kFrameHeadBytes];
-  size_t head_size_ = 0;           // of head_bytes_
+  uint8_t head_size_ = 0;  // of head_bytes_
+  bool first_piece_ = false;
+  bool piece_seen_ = false;
   std::vector<uint8_t> gathered_;  // a payload that came in pieces
   size_t body_left_ = 0;
   size_t padding_left_ = 0;
   size_t padding_bytes_ = 0;
-  bool first_piece_ = false;
-  bool piece_seen_ = false;
 };
 
 }  // namespace levee::h2

@@ -55,14 +55,14 @@ class PeerSettings {
  private:
   // RFC 9113 sets no limit until the peer's SETTINGS arrive. This is the least value that it
   // recommends for the limit (section 6.5.2).
-  static constexpr int64_t kStreamsBeforeSettings = 100;
+  static constexpr uint32_t kStreamsBeforeSettings = 100;
 
   Fault Apply(Setting setting, uint32_t value);
 
   const bool may_enable_push_;
   bool received_ = false;
-  int64_t max_streams_ = kStreamsBeforeSettings;
-  int64_t initial_window_ = kInitialWindowBytes;
+  uint32_t max_streams_ = kStreamsBeforeSettings;
+  uint32_t initial_window_ = kInitialWindowBytes;
 };
 
 }  // namespace levee::h2

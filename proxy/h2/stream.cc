@@ -17,7 +17,7 @@ void Stream::SendHead(bool end) {
   LEVEE_CHECK(head_state_ == Head::kNone);
   head_state_ = Head::kQueued;
   head_ends_ = data_ended_ = end;
-  session_->Ready(*this);
+  session_->sender_.OnQueued(*this);
 }
 
 void Stream::SendData(const Chunk& data, bool end) {
@@ -25,16 +25,16 @@ void Stream::SendData(const Chunk& data, bool end) {
   if (!data.empty()) {
     AppendChunk(queue_, data);
     queued_bytes_ += data.size();
-    session_->streams_.AddQueued(data.size());
+    session_->link_.streams.AddQueued(data.size());
   }
   data_ended_ = end;
-  session_->Ready(*this);
+  session_->sender_.OnQueued(*this);
 }
 
 void Stream::SendTrailers() {
   LEVEE_CHECK(!data_ended_);
   data_ended_ = has_trailers_ = true;
-  session_->Ready(*this);
+  session_->sender_.OnQueued(*this);
 }
 
 void Stream::MoveQueued(size_t bytes, OutputBuffer& out) {
@@ -54,9 +54,9 @@ void Stream::MoveQueued(size_t bytes, OutputBuffer& out) {
   }
 }
 
-void Stream::Reset(uint32_t error_code) { session_->ResetStream(*this, error_code); }
+void Stream::Reset(uint32_t error_code) { session_->ends_.Reset(*this, error_code); }
 
-void Stream::Credit(size_t bytes) { session_->CreditStream(*this, bytes); }
+void Stream::Credit(size_t bytes) { session_->windows_.Credit(*this, bytes); }
 
 void Stream::Recycle() {
   session_ = nullptr;

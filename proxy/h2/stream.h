@@ -88,6 +88,11 @@ class Stream : public InBlocks, public ListLink<Stream> {
   bool oversized() const { return oversized_; }
 
  private:
+  friend class Ends;
+  friend class Link;
+  friend class MessageReceiver;
+  friend class ReceiveWindows;
+  friend class Sender;
   friend class Session;
   friend class StreamPool;
   friend class StreamSet;
