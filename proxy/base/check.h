@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariants that stay on in production.
+// Checks of invariants.
 #pragma once
 
 namespace levee {
@@ -15,10 +15,10 @@ namespace levee {
   (static_cast<bool>(condition) ? static_cast<void>(0) \
                                 : ::levee::CheckFailed(#condition, __FILE__, __LINE__))
 
-// As LEVEE_CHECK, in builds with assertions only (those of the sanitizers): for invariants on the
-// path of every call.
+// The same in builds with assertions, which those of the sanitizers are. For invariants that would
+// cost too much to check in production, where `condition` is not evaluated.
 #ifdef NDEBUG
-#define LEVEE_DEBUG_CHECK(condition) static_cast<void>(sizeof(static_cast<bool>(condition)))
+#define LEVEE_DCHECK(condition) static_cast<void>(false && static_cast<bool>(condition))
 #else
-#define LEVEE_DEBUG_CHECK(condition) LEVEE_CHECK(condition)
+#define LEVEE_DCHECK(condition) LEVEE_CHECK(condition)
 #endif

@@ -40,14 +40,14 @@ bool EgressEntry::Start(Instant now) {
 
 // `due`: Infinite in kAwaitsAnswer, which the source bounds.
 void EgressEntry::WaitUntil(Stage stage, Instant due) {
-  LEVEE_DEBUG_CHECK((stage == Stage::kAwaitsAnswer) == due.is_infinite());
+  LEVEE_DCHECK((stage == Stage::kAwaitsAnswer) == due.is_infinite());
   stage_ = stage;
   due_ = due;
   call_.ArmTimer();
 }
 
 void EgressEntry::OnDue(Instant now) {
-  LEVEE_DEBUG_CHECK(awaits_message() || stage_ == Stage::kAwaitsPermit);
+  LEVEE_DCHECK(awaits_message() || stage_ == Stage::kAwaitsPermit);
   if (awaits_message()) {
     LookAtMessage(now);
     return;

@@ -22,9 +22,9 @@ constexpr absl::Duration kLoanWait = absl::Milliseconds(800);
 
 void GuardGate::CheckState() const {
   const bool placed = stage_ == Stage::kWaits || stage_ == Stage::kOnLoan;
-  LEVEE_DEBUG_CHECK(placed == (place_ != nullptr));
-  LEVEE_DEBUG_CHECK(awaits_work() == !due_.is_infinite());
-  LEVEE_DEBUG_CHECK(stage_ == Stage::kHasSlot || counted_ == Counted::kPlain);
+  LEVEE_DCHECK(placed == (place_ != nullptr));
+  LEVEE_DCHECK(awaits_work() == !due_.is_infinite());
+  LEVEE_DCHECK(stage_ == Stage::kHasSlot || counted_ == Counted::kPlain);
 }
 
 // Whether the call has to show its request before it takes a slot from others. A head costs its

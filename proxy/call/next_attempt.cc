@@ -9,13 +9,13 @@ namespace levee {
 
 // Only one that waits in line may have no due: the line tells its call.
 void NextAttempt::CheckState() const {
-  LEVEE_DEBUG_CHECK(scheduled() || due_.is_infinite());
-  LEVEE_DEBUG_CHECK(!scheduled() || in_line() || !due_.is_infinite());
-  LEVEE_DEBUG_CHECK(scheduled() || !in_line());
+  LEVEE_DCHECK(scheduled() || due_.is_infinite());
+  LEVEE_DCHECK(!scheduled() || in_line() || !due_.is_infinite());
+  LEVEE_DCHECK(scheduled() || !in_line());
 }
 
 void NextAttempt::Schedule(const PlannedAttempt& plan, Instant now) {
-  LEVEE_DEBUG_CHECK(!scheduled() && unpaid_ == nullptr);
+  LEVEE_DCHECK(!scheduled() && unpaid_ == nullptr);
   plan_ = std::make_unique<PlannedAttempt>(plan);
   due_ = now + plan.delay;
   CheckState();
@@ -34,7 +34,7 @@ void NextAttempt::ReplaceFailure(AttemptId failed, AttemptOutcome outcome) {
 }
 
 NextAttempt::Step NextAttempt::OnDue(Instant now) {
-  LEVEE_DEBUG_CHECK(scheduled());
+  LEVEE_DCHECK(scheduled());
   if (unpaid_ == nullptr) return Step::kStart;
   using Look = WaitingRetries::Step;
   WaitingRetries& line = *books_.parts.waiting;
@@ -75,7 +75,7 @@ void NextAttempt::OnFirstInLine() {
 }
 
 PlannedAttempt NextAttempt::Take() {
-  LEVEE_DEBUG_CHECK(scheduled() && unpaid_ == nullptr);
+  LEVEE_DCHECK(scheduled() && unpaid_ == nullptr);
   due_ = Instant::Infinite();
   return *std::exchange(plan_, nullptr);
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/intrusive_list.h"
 #include "wire/status.h"
 
@@ -13,19 +14,19 @@ void Ends::OnRemoteEnd(Stream& stream, Metadata* trailers) {
   if (stream.body_left_ > 0) {
     return Fail(stream, kResetProtocolError, "less body than content-length says");
   }
-  stream.remote_ended_ = true;
+  stream.remote_ = Stream::Remote::kEnded;
   if (stream.handler_ != nullptr) stream.handler_->OnEnd(trailers);
   CloseIfBothEnded(stream);
 }
 
 void Ends::CloseIfBothEnded(Stream& stream) {
-  if (stream.local_ended_ && !stream.retired_)
+  if (stream.local_ == Stream::Local::kEnded && !stream.retired_)
     Close(stream, {.cause = StreamEnd::Cause::kComplete});
 }
 
 void Ends::OnLocalEnd(Stream& stream) {
-  stream.local_ended_ = true;
-  if (stream.remote_ended_) {
+  stream.local_ = Stream::Local::kEnded;
+  if (stream.remote_ == Stream::Remote::kEnded) {
     Remember(stream, ClosedStreams::By::kPeer);
     Close(stream, {.cause = StreamEnd::Cause::kComplete});
   } else if (link_.server()) {
@@ -42,7 +43,7 @@ void Ends::OnReset(Stream& stream, uint32_t error_code) {
   Remember(stream, ClosedStreams::By::kPeer);
   // The answer is complete. The server sent RST_STREAM after it because it does not want the rest
   // of the request (RFC 9113, section 8.1).
-  const bool complete = error_code == kResetNoError && stream.remote_ended_;
+  const bool complete = error_code == kResetNoError && stream.remote_ == Stream::Remote::kEnded;
   Close(stream, {.cause = complete ? StreamEnd::Cause::kComplete : StreamEnd::Cause::kReset,
                  .error_code = error_code});
 }
@@ -67,7 +68,7 @@ void Ends::OnFrameOfClosedStream(uint32_t id) {
 // nearly nothing and this side a lot. A reset after the answer has begun is an ordinary
 // cancellation.
 void Ends::CountReset(const Stream& stream) {
-  if (link_.server() && stream.head_state_ == Stream::Head::kNone &&
+  if (link_.server() && stream.local_ == Stream::Local::kNoHead &&
       !link_.guard.OnReset(link_.now)) {
     link_.Exceed(SessionLimit::kResets);
   }
@@ -88,7 +89,7 @@ void Ends::Refuse(Stream& stream, uint32_t error_code) {
 
 void Ends::Reset(Stream& stream, uint32_t error_code) {
   stream.handler_ = nullptr;
-  if (stream.head_state_ == Stream::Head::kSent || link_.server()) {
+  if (stream.head_sent() || link_.server()) {
     link_.writer.HoldReset(stream.id_, error_code);
   }
   Remember(stream, ClosedStreams::By::kThisSide);
@@ -99,7 +100,7 @@ void Ends::Reset(Stream& stream, uint32_t error_code) {
 }
 
 void Ends::Close(Stream& stream, StreamEnd end) {
-  end.left = stream.head_state_ == Stream::Head::kSent;
+  end.left = stream.head_sent();
   link_.streams.Retire(stream);
   if (stream.handler_ != nullptr) std::exchange(stream.handler_, nullptr)->OnClosed(end);
   if (link_.client()) link_.handler.OnSlotsFree();
@@ -129,8 +130,8 @@ size_t Ends::EndStalled(int checks) {
   // The end of one stream may make its handler end others.
   std::vector<uint32_t> stalled;
   link_.streams.ForEachWithId([&](Stream& stream) {
-    const bool rests = stream.data_began_ && !stream.data_ended_;
-    if (!rests && stream.queued_bytes_ > 0 && ++stream.stalled_checks_ > checks) {
+    const bool rests = stream.body_began_ && stream.last_ == Stream::Last::kUnknown;
+    if (!rests && stream.queued_bytes() > 0 && ++stream.stalled_checks_ > checks) {
       stalled.push_back(stream.id_);
     }
   });
@@ -152,13 +153,14 @@ void Ends::EndAll(uint64_t written) {
     link_.streams.Retire(*stream);
     if (stream->handler_ != nullptr) std::exchange(stream->handler_, nullptr)->OnClosed(end);
   }
+  LEVEE_DCHECK(link_.streams.queued_bytes() == 0);
 }
 
 void Ends::FreeEnded() {
   link_.streams.ReturnRetired();
   if (std::exchange(slots_free_, false)) link_.handler.OnSlotsFree();
   // The stream ids are used up, after 2^30 calls. The connection ends as it does after a GOAWAY.
-  if (link_.client() && link_.ids.left() == 0 && !link_.peer_goaway.received()) {
+  if (link_.client() && link_.ids.used_up() && !link_.peer_goaway.received()) {
     link_.LeaveUnasked();
   }
 }

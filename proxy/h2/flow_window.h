@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/check.h"
 #include "h2/frame.h"
 
 namespace levee::h2 {
@@ -61,6 +62,7 @@ class ReceiveWindow {
   // window that the peer knows was processed.
   bool Credit(size_t bytes) {
     credit_ += static_cast<int64_t>(bytes);
+    LEVEE_DCHECK(waiting() >= 0);  // No byte is processed twice.
     return 2 * credit_ >= whole_;
   }
 

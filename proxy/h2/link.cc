@@ -93,4 +93,14 @@ bool Link::Done() const {
          (streams.size() == 0 && (leaving_ || peer_goaway.received()) && !writer.holds());
 }
 
+bool Link::Consistent() {
+  bool ids_fit = true;
+  streams.ForEach([&](const Stream& stream) {
+    // A request gets its id when its head is written. An answer's stream has one from the start.
+    ids_fit = ids_fit && (stream.id_ != 0) == (server() || stream.head_sent()) &&
+              (stream.id_ == 0 || !ids.IsIdle(stream.id_));
+  });
+  return ids_fit && output_ != Output::kSerializing && streams.Consistent();
+}
+
 }  // namespace levee::h2

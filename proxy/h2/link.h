@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/check.h"
 #include "base/instant.h"
 #include "h2/flood_guard.h"
 #include "h2/frame_writer.h"
@@ -50,7 +51,10 @@ class Link {
     if (output_ == Output::kAnnounced) output_ = Output::kNone;
     Announce();
   }
-  void OnSerializeBegins() { output_ = Output::kSerializing; }
+  void OnSerializeBegins() {
+    LEVEE_DCHECK(output_ != Output::kSerializing);
+    output_ = Output::kSerializing;
+  }
   void OnSerializeEnds() { output_ = Output::kNone; }
 
   // Whether the connection cannot be used any more.
@@ -83,6 +87,10 @@ class Link {
 
   // Whether nothing is left to read or write, so that the connection can be closed.
   bool Done() const;
+
+  // Whether the streams agree with each other and with the role, as they must between events. Looks
+  // at every stream.
+  bool Consistent();
 
   SessionHandler& handler;
   StreamSet streams;

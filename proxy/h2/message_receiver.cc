@@ -75,11 +75,11 @@ void MessageReceiver::OnBlock(uint32_t id, bool end, ByteSpan block) {
     // This is the answer to an attempt that was given up. The decoder needs it nevertheless, since
     // it may change the table.
     Read(block, BlockKind::kIgnored, nullptr);
-  } else if (stream->remote_ended_) {
+  } else if (stream->remote_ == Stream::Remote::kEnded) {
     if (Read(block, BlockKind::kIgnored, nullptr)) {
       ends_.Fail(*stream, kResetStreamClosed, "HEADERS behind END_STREAM");
     }
-  } else if (stream->head_received_) {
+  } else if (stream->remote_ == Stream::Remote::kBody) {
     OnTrailersBlock(*stream, end, block);
   } else {
     OnResponseBlock(*stream, end, block);
@@ -87,33 +87,18 @@ void MessageReceiver::OnBlock(uint32_t id, bool end, ByteSpan block) {
 }
 
 void MessageReceiver::OnRequestBlock(uint32_t id, bool end, ByteSpan block) {
-  if (!link_.ids.IsIdle(id)) {
-    switch (ends_.WhoClosed(id)) {
-      case ClosedStreams::By::kThisSide:
-        Read(block, BlockKind::kIgnored, nullptr);
-        return;
-      case ClosedStreams::By::kPeer:
-        return link_.Fail(kResetStreamClosed, "HEADERS on a closed stream");
-      case ClosedStreams::By::kForgotten:
-        return link_.Fail(kResetProtocolError, "stream ids do not go up");
-    }
-  }
+  if (!link_.ids.IsIdle(id)) return OnBlockOfClosedStream(id, block);
   link_.ids.Use(id);
   if (link_.leaving()) {
     // A GOAWAY told the peer that this stream is not processed (RFC 9113, section 6.8).
     Read(block, BlockKind::kIgnored, nullptr);
     return;
   }
-  OnNewRequest(id, end, block);
-}
-
-void MessageReceiver::OnNewRequest(uint32_t id, bool end, ByteSpan block) {
   const size_t open = link_.streams.size();
   const bool refused = open >= max_streams_;
   Stream& stream = link_.NewStream(nullptr);
   windows_.Begin(stream);
   link_.streams.SetId(stream, id);
-  stream.head_received_ = true;
   if (!Read(block, refused ? BlockKind::kIgnored : BlockKind::kRequest, &stream.received_)) return;
   if (refused) {
     link_.handler.OnLimit(SessionLimit::kStreams);
@@ -130,6 +115,18 @@ void MessageReceiver::OnNewRequest(uint32_t id, bool end, ByteSpan block) {
   link_.ids.OnProcessed(id);
   StreamHandler* handler = link_.handler.OnRequest(stream, stream.received_, end);
   if (!stream.retired_) stream.handler_ = handler;
+}
+
+void MessageReceiver::OnBlockOfClosedStream(uint32_t id, ByteSpan block) {
+  switch (ends_.WhoClosed(id)) {
+    case ClosedStreams::By::kThisSide:
+      Read(block, BlockKind::kIgnored, nullptr);
+      return;
+    case ClosedStreams::By::kPeer:
+      return link_.Fail(kResetStreamClosed, "HEADERS on a closed stream");
+    case ClosedStreams::By::kForgotten:
+      return link_.Fail(kResetProtocolError, "stream ids do not go up");
+  }
 }
 
 void MessageReceiver::OnResponseBlock(Stream& stream, bool end, ByteSpan block) {
@@ -166,10 +163,9 @@ void MessageReceiver::OnTrailersBlock(Stream& stream, bool end, ByteSpan block) 
 
 // The head that was read last is that of the stream.
 void MessageReceiver::TakeHead(Stream& stream, bool end) {
-  stream.head_received_ = true;
   stream.oversized_ = blocks_.rules().excess() != HeaderRules::Excess::kNone;
   stream.body_left_ = blocks_.rules().content_length();
-  stream.remote_ended_ = end;
+  stream.remote_ = end ? Stream::Remote::kEnded : Stream::Remote::kBody;
   TellExcess();
 }
 
@@ -211,11 +207,11 @@ void MessageReceiver::OnData(const FrameReader& reader, const Chunk* shared) {
 
 void MessageReceiver::OnPiece(Stream& stream, const FrameReader& reader, const Chunk* shared) {
   const FrameHead& head = reader.head();
-  if (stream.remote_ended_) {
+  if (stream.remote_ == Stream::Remote::kEnded) {
     return ends_.Fail(stream, kResetStreamClosed, "DATA behind END_STREAM");
   }
   if (reader.first_piece()) {
-    if (!stream.head_received_) {
+    if (stream.remote_ == Stream::Remote::kHead) {
       return ends_.Fail(stream, kResetProtocolError, "DATA before a head");
     }
     if (!windows_.TakeOfStream(stream, head.length, reader.padding_bytes())) {

@@ -44,7 +44,7 @@ class MessageReceiver {
   void OnPartOfBlock(BlockAssembly::Result result);
   void OnBlock(uint32_t id, bool end, ByteSpan block);
   void OnRequestBlock(uint32_t id, bool end, ByteSpan block);
-  void OnNewRequest(uint32_t id, bool end, ByteSpan block);
+  void OnBlockOfClosedStream(uint32_t id, ByteSpan block);
   void OnResponseBlock(Stream& stream, bool end, ByteSpan block);
   void OnTrailersBlock(Stream& stream, bool end, ByteSpan block);
   bool Read(ByteSpan block, BlockKind kind, Metadata* fields);

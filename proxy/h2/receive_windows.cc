@@ -69,7 +69,9 @@ bool ReceiveWindows::TakeOfStream(Stream& stream, size_t length, size_t padding)
 }
 
 void ReceiveWindows::Credit(Stream& stream, size_t bytes) {
-  if (stream.remote_ended_ || stream.retired_ || !stream.receive_window_.Credit(bytes)) return;
+  if (stream.remote_ == Stream::Remote::kEnded || stream.retired_ ||
+      !stream.receive_window_.Credit(bytes))
+    return;
   const uint32_t update = stream.receive_window_.Update(Whole(stream));
   if (update == 0) return;
   growth_.OnAllowed(stream.id_, update);
@@ -96,7 +98,8 @@ void ReceiveWindows::OnPingAck(ByteSpan payload) {
   const uint32_t id = growth_.stream();
   if (id == 0) return;
   const Stream* stream = link_.streams.Find(id);
-  if (stream == nullptr || stream->remote_ended_) return growth_.OnLateAnswer(link_.now);
+  if (stream == nullptr || stream->remote_ == Stream::Remote::kEnded)
+    return growth_.OnLateAnswer(link_.now);
   growth_.OnAnswer(link_.now, stream->receive_window_.bytes(), stream->receive_window_.waiting());
 }
 

@@ -10,7 +10,7 @@ using Queue = StreamSet::Queue;
 // Puts the stream into the queue of those that have something to send. A stream without a head has
 // not, even if data is queued.
 void Sender::OnQueued(Stream& stream) {
-  if (stream.head_state_ == Stream::Head::kNone || link_.broken() || ends_.Excluded(stream)) return;
+  if (stream.local_ == Stream::Local::kNoHead || link_.broken() || ends_.Excluded(stream)) return;
   if (link_.server() && link_.streams.queued_bytes() > output_bytes_) {
     link_.Exceed(SessionLimit::kOutput);
     return link_.Announce();  // The GOAWAY is to be sent, and nothing of the streams any more.
@@ -31,7 +31,7 @@ bool Sender::GrowConnectionWindow(int64_t bytes) {
 
 bool Sender::GrowStreamWindow(Stream& stream, int64_t bytes) {
   if (!stream.send_window_.Grow(bytes)) return false;
-  if (stream.queued_bytes_ > 0) OnQueued(stream);
+  if (stream.queue_.bytes() > 0) OnQueued(stream);
   return true;
 }
 
@@ -43,7 +43,7 @@ bool Sender::GrowStreamWindows(int64_t bytes) {
   if (overflow) return false;
   if (bytes < 0) return true;
   link_.streams.ForEachOf(Queue::kQuiet, [&](Stream& stream) {
-    if (stream.queued_bytes_ > 0) OnQueued(stream);
+    if (stream.queue_.bytes() > 0) OnQueued(stream);
   });
   return true;
 }
@@ -74,18 +74,19 @@ bool Sender::Serialize(OutputBuffer& out) {
 }
 
 Sender::Written Sender::Write(Stream& stream, OutputBuffer& out) {
-  if (stream.head_state_ == Stream::Head::kQueued) {
+  if (stream.local_ == Stream::Local::kHeadQueued) {
     if (!WriteHead(stream, out)) return Written::kNoRoom;
     if (link_.writer.holds()) return Written::kHeld;
     if (stream.retired_) return Written::kAll;
   }
-  if (stream.queued_bytes_ > 0) {
+  if (stream.queue_.bytes() > 0) {
     const Written written = WriteData(stream, out);
     if (stream.retired_ || written != Written::kItsShare) return written;
-    if (stream.queued_bytes_ > 0) return Written::kItsShare;
+    if (stream.queue_.bytes() > 0) return Written::kItsShare;
   }
-  if (!stream.data_ended_ || stream.local_ended_) return Written::kAll;
-  if (stream.has_trailers_) {
+  if (stream.last_ == Stream::Last::kUnknown || stream.local_ == Stream::Local::kEnded)
+    return Written::kAll;
+  if (stream.last_ == Stream::Last::kTrailers) {
     if (!WriteBlock(stream.trailers_, stream.id_, /*end=*/true, out)) return Written::kNoRoom;
   } else {
     if (out.room() < kFrameHeadBytes) return Written::kNoRoom;
@@ -107,14 +108,15 @@ bool Sender::WriteHead(Stream& stream, OutputBuffer& out) {
   // A stream gets its id when its head leaves, so that ids go up in the order of the heads.
   const uint32_t id = client ? link_.ids.next() : stream.id_;
   const uint64_t at = link_.writer.written();
-  if (!WriteBlock(stream.head_, id, stream.head_ends_, out)) return false;
+  const bool ends = stream.last_ == Stream::Last::kHead;
+  if (!WriteBlock(stream.head_, id, ends, out)) return false;
   stream.head_at_ = at;
-  stream.head_state_ = Stream::Head::kSent;
+  stream.local_ = Stream::Local::kHeadSent;
   if (client) {
     link_.streams.SetId(stream, id);
     link_.ids.Use(id);
   }
-  if (stream.head_ends_) ends_.OnLocalEnd(stream);
+  if (ends) ends_.OnLocalEnd(stream);
   return true;
 }
 
@@ -122,12 +124,12 @@ Sender::Written Sender::WriteData(Stream& stream, OutputBuffer& out) {
   if (stream.send_window_.bytes() <= 0) return Written::kAll;
   if (window_.bytes() <= 0) return Written::kWindow;
   const auto window = static_cast<size_t>(std::min(stream.send_window_.bytes(), window_.bytes()));
-  const size_t size = std::min({stream.queued_bytes_, window, kMaxFrameBytes});
+  const size_t size = std::min({stream.queue_.bytes(), window, kMaxFrameBytes});
   if (out.room() < kFrameHeadBytes + size) return Written::kNoRoom;
-  const bool last = size == stream.queued_bytes_ && stream.data_ended_ && !stream.has_trailers_;
+  const bool last = size == stream.queue_.bytes() && stream.last_ == Stream::Last::kBody;
   link_.writer.WriteDataHead(size, stream.id_, last, out);
-  stream.MoveQueued(size, out);
-  stream.data_began_ = true;
+  stream.queue_.MoveTo(out, size);
+  stream.body_began_ = true;
   stream.stalled_checks_ = 0;
   stream.send_window_.Take(size);
   window_.Take(size);

@@ -45,12 +45,14 @@ bool Session::Receive(ByteSpan bytes, Instant now, const Chunk& shared) {
   ends_.FreeEnded();
   // After a GOAWAY, these bytes may have ended the last stream, so that the session is done.
   if (link_.writer.holds() || link_.Done()) link_.Announce();
+  LEVEE_DCHECK(link_.Consistent());
   return !link_.broken();
 }
 
 bool Session::Serialize(OutputBuffer& out) {
   const bool more = sender_.Serialize(out);
   ends_.FreeEnded();
+  LEVEE_DCHECK(link_.Consistent());
   return more;
 }
 

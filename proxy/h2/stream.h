@@ -5,17 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "absl/container/inlined_vector.h"
 #include "base/block_cache.h"
 #include "base/chunk.h"
 #include "base/intrusive_list.h"
+#include "h2/body_queue.h"
 #include "h2/flow_window.h"
 #include "wire/metadata.h"
 #include "wire/stream_end.h"
 
 namespace levee::h2 {
 
-class OutputBuffer;
 class Session;
 
 // Receives a stream's events. Its functions are called from Session::Receive, Serialize and
@@ -76,11 +75,11 @@ class Stream : public InBlocks, public ListLink<Stream> {
   void Credit(size_t bytes);
 
   // The body bytes that are queued and not yet handed to the connection.
-  size_t queued_bytes() const { return queued_bytes_; }
+  size_t queued_bytes() const { return queue_.bytes(); }
 
   // Returns those bytes and the memory of heads and trailers.
   size_t held_bytes() const {
-    return queued_bytes_ + received_.held_bytes() + head_.held_bytes() + trailers_.held_bytes();
+    return queue_.bytes() + received_.held_bytes() + head_.held_bytes() + trailers_.held_bytes();
   }
 
   // Whether the received head exceeds SessionOptions::metadata_*. Then only the fields that fit
@@ -98,10 +97,16 @@ class Stream : public InBlocks, public ListLink<Stream> {
   friend class StreamSet;
   friend class StreamTable;
 
-  enum class Head { kNone, kQueued, kSent };
+  // Which part the peer sends next.
+  enum class Remote : uint8_t { kHead, kBody, kEnded };
+  // How far this side is with its half.
+  enum class Local : uint8_t { kNoHead, kHeadQueued, kHeadSent, kEnded };
+  // The part with which this side's half ends, once that is known.
+  enum class Last : uint8_t { kUnknown, kHead, kBody, kTrailers };
+
+  bool head_sent() const { return local_ >= Local::kHeadSent; }
 
   void Recycle();
-  void MoveQueued(size_t bytes, OutputBuffer& out);
 
   Session* session_ = nullptr;
   StreamHandler* handler_ = nullptr;
@@ -110,27 +115,21 @@ class Stream : public InBlocks, public ListLink<Stream> {
   bool retired_ = false;
 
   // Receiving.
-  Metadata received_;
-  bool head_received_ = false;
-  bool remote_ended_ = false;
+  Remote remote_ = Remote::kHead;
   bool oversized_ = false;
+  Metadata received_;
   int64_t body_left_ = -1;  // of content-length; -1 without one
   ReceiveWindow receive_window_;
   int64_t grown_by_ = 0;  // so much larger than that of a new stream is the window to be
 
   // Sending.
-  Head head_state_ = Head::kNone;
-  bool head_ends_ = false;   // the head has END_STREAM
-  bool data_began_ = false;  // some of the body was written
-  bool data_ended_ = false;  // END_STREAM or trailers follow the queue
-  bool has_trailers_ = false;
-  bool local_ended_ = false;    // END_STREAM was written
+  Local local_ = Local::kNoHead;
+  Last last_ = Last::kUnknown;
+  bool body_began_ = false;     // some of it was written
   uint8_t stalled_checks_ = 0;  // by EndStalled, since bytes of the queue last went
   Metadata head_;
   Metadata trailers_;
-  absl::InlinedVector<Chunk, 2> queue_;
-  size_t queue_front_ = 0;  // index of the first chunk that is not all sent
-  size_t queued_bytes_ = 0;
+  BodyQueue queue_;
   SendWindow send_window_;
   uint64_t head_at_ = UINT64_MAX;  // position of HEADERS in the connection's output
 };

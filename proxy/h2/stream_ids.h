@@ -18,8 +18,9 @@ class StreamIds {
   // The least id that is not used yet.
   uint32_t next() const { return next_; }
 
-  // How many ids are not used yet.
+  // How many ids are not used yet, and whether none is left.
   int64_t left() const { return (int64_t{kMaxStreamId} - next_) / 2 + 1; }
+  bool used_up() const { return next_ > kMaxStreamId; }
 
   // A stream with this odd id, which is idle, has begun. Lower ids are used up with it.
   void Use(uint32_t id) { next_ = id + 2; }

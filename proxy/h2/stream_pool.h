@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/check.h"
 #include "h2/stream.h"
 
 namespace levee::h2 {
@@ -17,6 +18,8 @@ namespace levee::h2 {
 class StreamPool {
  public:
   StreamPool() = default;
+  // Every stream must have been returned, with the window by which it has grown.
+  ~StreamPool() { LEVEE_DCHECK(room_ == whole_room_); }
   StreamPool(const StreamPool&) = delete;
   StreamPool& operator=(const StreamPool&) = delete;
 

@@ -72,7 +72,7 @@ class StreamSet {
     stream.Unlink();
     retired_.PushBack(stream);
     if (stream.id_ != 0) table_.Erase(stream);
-    queued_bytes_ -= stream.queued_bytes_;
+    queued_bytes_ -= stream.queued_bytes();
     --size_;
   }
 
@@ -105,6 +105,10 @@ class StreamSet {
   size_t queued_bytes() const { return queued_bytes_; }
   void AddQueued(size_t bytes) { queued_bytes_ += bytes; }
   void SubtractQueued(size_t bytes) { queued_bytes_ -= bytes; }
+
+  // Whether lists, table, counts and the states of the streams agree, as they must between events.
+  // Looks at every stream.
+  bool Consistent();
 
  private:
   IntrusiveList<Stream>& ListOf(Queue queue) {
