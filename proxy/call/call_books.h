@@ -47,6 +47,7 @@ struct CallParts {
   int worker;                 // the budget's shard
   Random& random;
   ReplayLease& replay;
+  uint64_t sender;                                 // who the caller is: hash, as ConnectionOrigin's
   std::string_view upstream;                       // the name in marks
   bool idempotent = false;                         // may be processed more than once
   const HedgePolicy* hedge = nullptr;              // not null: the call is hedged
@@ -83,7 +84,9 @@ struct RequestFacts {
 // thread.
 struct CallBooks {
   explicit CallBooks(const CallParts& with)
-      : parts(with), signs(parts.method), body(parts.policy.retry.buffer_bytes, parts.replay) {}
+      : parts(with),
+        signs(parts.method),
+        body(parts.policy.retry.buffer_bytes, parts.replay, parts.sender) {}
 
   const CallParts parts;
   // As in RequestFacts.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/container/inlined_vector.h"
 #include "base/chunk.h"
@@ -15,14 +16,16 @@ namespace levee {
 class ReplayBuffer {
  public:
   // `limit`: bytes that one call may keep (`retry.buffer`). `lease` must outlive the buffer.
-  ReplayBuffer(size_t limit, ReplayLease& lease) : limit_(limit), lease_(lease) {}
+  // `sender`: who its caller is.
+  ReplayBuffer(size_t limit, ReplayLease& lease, uint64_t sender)
+      : limit_(limit), lease_(lease), sender_(sender) {}
   ~ReplayBuffer() { Clear(); }
   ReplayBuffer(const ReplayBuffer&) = delete;
   ReplayBuffer& operator=(const ReplayBuffer&) = delete;
 
   enum class Kept { kYes, kOverLimit, kNoMemory };
 
-  // Keeps the chunk if the call's limit and the memory of all calls allow it.
+  // Keeps the chunk if the call's limit and its share of the memory of all calls allow it.
   Kept Add(const Chunk& chunk);
 
   // Keeps it in any case, uncounted: what waits for the one attempt that will forward it. The
@@ -42,6 +45,7 @@ class ReplayBuffer {
  private:
   const size_t limit_;
   ReplayLease& lease_;
+  const uint64_t sender_;
   size_t bytes_ = 0;    // leased
   size_t pending_ = 0;  // not leased
   absl::InlinedVector<Chunk, 2> chunks_;

@@ -14,8 +14,8 @@ namespace levee {
 // Tells nobody anything; the parts of the call read it. One thread.
 class RequestBody {
  public:
-  // `limit` and `lease`: of the ReplayBuffer.
-  RequestBody(size_t limit, ReplayLease& lease) : buffer_(limit, lease) {}
+  // As for the ReplayBuffer.
+  RequestBody(size_t limit, ReplayLease& lease, uint64_t sender) : buffer_(limit, lease, sender) {}
 
   // Whether all of it has come.
   bool half_closed() const { return half_closed_; }

@@ -22,7 +22,8 @@
 namespace levee {
 namespace {
 
-CallParts MakeParts(CallHost& host, RpcEnvironment& environment, CallPlan& plan) {
+CallParts MakeParts(CallHost& host, RpcEnvironment& environment, CallPlan& plan,
+                    const ConnectionOrigin& origin) {
   return {.host = host,
           .policy = *plan.calls.policy,
           .overload = plan.snapshot->overload,
@@ -34,6 +35,7 @@ CallParts MakeParts(CallHost& host, RpcEnvironment& environment, CallPlan& plan)
           .worker = environment.worker,
           .random = environment.random,
           .replay = environment.replay,
+          .sender = origin.sender,
           .upstream = plan.destination->upstream,
           .idempotent = plan.calls.idempotent,
           .hedge = plan.calls.hedge,
@@ -58,7 +60,7 @@ RpcStream::RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_pt
       plan_(std::move(plan)),
       origin_(&origin),
       downstream_(&downstream),
-      call_(MakeParts(*this, environment, *plan_)),
+      call_(MakeParts(*this, environment, *plan_, origin)),
       attempts_(*this, environment.random, hop()) {
   request_.Swap(request);
 }

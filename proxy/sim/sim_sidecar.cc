@@ -120,6 +120,7 @@ CallParts SimSidecar::Parts(CallHost& host, const SimOrigin& origin) {
           .worker = 0,
           .random = random_,
           .replay = replay(),
+          .sender = static_cast<uint64_t>(origin.caller),
           .upstream = name,
           .idempotent = planned_->idempotent,
           .hedge = planned_->hedge,

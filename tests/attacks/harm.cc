@@ -17,6 +17,7 @@ namespace {
 
 constexpr char kAnswered[] = "/test.Echo/Unary";
 constexpr char kNeverAnswered[] = "/test.Echo/Sleep";
+constexpr char kTaking[] = "/test.Taking/Collect";  // reads what comes
 constexpr int kCallsOfAConnection = 500;
 
 // A whole call.
@@ -119,6 +120,31 @@ void HoldConnections(Target& target) {
   }
 }
 
+// Requests that do not end, of which each may be kept for a retry: 256 of 64 KiB (`retry.buffer`)
+// would take all of `limits.replay_bytes`, and the small ones what those leave.
+void UploadEndlessly(Target& target) {
+  constexpr int kConnections = 10;
+  constexpr size_t kPiece = 16 * 1024;
+  HeaderList head = RawClient::CallHead();
+  head[2].second = kTaking;
+  std::vector<std::unique_ptr<CountedAttacker>> attackers;
+  for (int i = 0; i < kConnections; ++i) {
+    attackers.push_back(std::make_unique<CountedAttacker>(target));
+  }
+  for (int call = 0; call < 1000; ++call) {
+    CountedAttacker& attacker = *attackers[static_cast<size_t>(call % kConnections)];
+    const int32_t stream = StreamOf(call / kConnections);
+    attacker.Send(EncodeFrame(FrameType::kHeaders, kEndHeaders, stream, Encode(head)));
+    std::string piece = std::string(1, '\0') + Number(1'000'000);
+    if (call < 500) piece.resize(call < 300 ? kPiece : 1000, 'u');
+    for (int sent = 0; sent < (call < 300 ? 4 : 1); ++sent) {
+      target.Pace(2000);
+      attacker.Send(EncodeFrame(FrameType::kData, 0, stream, piece));
+    }
+  }
+  for (int i = 0; i < 200; ++i) target.Pace(50);
+}
+
 constexpr std::array kHarmAttacks = {
     NamedAttack{"long-authorities", NameLongAuthorities},
     NamedAttack{"many-authorities", NameManyAuthorities},
@@ -131,6 +157,7 @@ constexpr std::array kHarmAttacks = {
     NamedAttack{"silent-handshakes", ConnectSilently},
     NamedAttack{"silent-admin", ConnectSilently},
     NamedAttack{"idle-connections", HoldConnections},
+    NamedAttack{"endless-uploads", UploadEndlessly},
 };
 
 }  // namespace

@@ -3,7 +3,8 @@
 
 No peer has these tables, so Levee is attacked alone, with the limit of memory that a container of
 128 MiB gives it. An honest caller, whose calls have idempotency keys, makes them during the attack and
-after it, and repeats them all at the end; beside attacks on TLS another one connects anew each time.
+after it, and repeats them all at the end, or has them retried without keys; beside attacks on TLS
+another one connects anew each time.
 """
 
 import pathlib
@@ -35,6 +36,7 @@ class Case(NamedTuple):
     text: str
     port: str = 'bench'  # the listener, or `admin`
     newcomers: bool = False  # whether others connect anew meanwhile
+    retried: bool = False  # whether the honest caller's calls are retried, and have no keys
 
 
 CASES = (
@@ -54,6 +56,8 @@ CASES = (
          'admin'),
     Case('idle-connections', '3000 connections a second that stay, each with a full table of header '
          'fields', newcomers=True),
+    Case('endless-uploads', '1000 requests of up to 64 KiB that do not end, of calls that may be retried; of '
+         "the honest caller's attempts one of 25 fails", 'open', retried=True),
 )
 
 
@@ -163,9 +167,11 @@ def run(case, args, certificates, targets, attacks):
             pids = victim.process.tree()
             before = memory_mib(pids, 'VmRSS')
             start = time.monotonic_ns() + int(attacks.LEAD_SECONDS * 1e9)
+            honest = (('open', '--method', '/test.Flaky/Unary') if case.retried else
+                      ('bench', '--method', '/test.Echo/Unary', '--keyed'))
             caller = subprocess.Popen(
-                [f'{args.helpers}/storm_client', '--address', f'127.0.0.1:{victim.port}',
-                 '--method', '/test.Echo/Unary', '--keyed', '--per-second',
+                [f'{args.helpers}/storm_client', '--address', f'127.0.0.1:{ports[honest[0]]}',
+                 *honest[1:], '--per-second',
                  str(attacks.CALLS_PER_SECOND), '--seconds', str(args.seconds + AFTER_SECONDS),
                  '--start', str(start)],
                 stdout=subprocess.PIPE, text=True, preexec_fn=attacks.on_cpu(load_cpu))

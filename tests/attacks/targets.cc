@@ -9,7 +9,13 @@
 #include "integration/scripted.h"
 
 int main() {
-  levee::FaultyService answering;
+  // Of the calls to /test.Flaky/... one attempt of 25 fails, but for retries.
+  levee::FaultyService answering([](const levee::SeenCall& call) {
+    const bool fails = call.method.starts_with("/test.Flaky/") && call.number % 25 == 0 &&
+                       !call.metadata.contains("grpc-previous-rpc-attempts");
+    return fails ? levee::Answer{.status = {grpc::StatusCode::UNAVAILABLE, "flaky"}}
+                 : levee::Answer();
+  });
   levee::RawUpstream stuck(levee::TakeNoBodies);
   const std::string address = stuck.address();
   std::cout << answering.port() << ' ' << address.substr(address.rfind(':') + 1) << std::endl;

@@ -9,6 +9,8 @@
 namespace levee {
 namespace {
 
+constexpr uint64_t kCaller = 1;
+
 Chunk ToChunk(std::string_view text) {
   return Chunk::Copy({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
@@ -27,7 +29,7 @@ class ReplayBufferTest : public testing::Test {
 };
 
 TEST_F(ReplayBufferTest, KeepsTheBytesInOrder) {
-  ReplayBuffer buffer(10, lease_);
+  ReplayBuffer buffer(10, lease_, kCaller);
   EXPECT_EQ(buffer.Add(ToChunk("abc")), ReplayBuffer::Kept::kYes);
   EXPECT_EQ(buffer.Add(ToChunk("def")), ReplayBuffer::Kept::kYes);
   EXPECT_EQ(Text(buffer), "abcdef");
@@ -36,7 +38,7 @@ TEST_F(ReplayBufferTest, KeepsTheBytesInOrder) {
 }
 
 TEST_F(ReplayBufferTest, SharesAChunkInsteadOfCopyingIt) {
-  ReplayBuffer buffer(10, lease_);
+  ReplayBuffer buffer(10, lease_, kCaller);
   const Chunk chunk = ToChunk("abc");
   EXPECT_EQ(buffer.Add(chunk), ReplayBuffer::Kept::kYes);
   EXPECT_EQ(buffer.chunks()[0].data(), chunk.data());
@@ -45,7 +47,7 @@ TEST_F(ReplayBufferTest, SharesAChunkInsteadOfCopyingIt) {
 TEST_F(ReplayBufferTest, SharesLargeChunksWhateverStandsBesideThem) {
   ReplayMemory memory(10'000);
   ReplayLease lease(memory);
-  ReplayBuffer buffer(10'000, lease);
+  ReplayBuffer buffer(10'000, lease, kCaller);
   const Chunk large = ToChunk(std::string(1024, 'x'));
   for (const Chunk& chunk : {ToChunk("a"), large, ToChunk("b"), ToChunk("c"), large}) {
     EXPECT_EQ(buffer.Add(chunk), ReplayBuffer::Kept::kYes);
@@ -59,7 +61,7 @@ TEST_F(ReplayBufferTest, SharesLargeChunksWhateverStandsBesideThem) {
 TEST_F(ReplayBufferTest, SingleBytesTakeFewChunks) {
   ReplayMemory memory(64 * 1024);
   ReplayLease lease(memory);
-  ReplayBuffer buffer(64 * 1024, lease);
+  ReplayBuffer buffer(64 * 1024, lease, kCaller);
   std::string sent;
   for (int i = 0; i < 64 * 1024; ++i) {
     sent.push_back(static_cast<char>('a' + i % 26));
@@ -70,7 +72,7 @@ TEST_F(ReplayBufferTest, SingleBytesTakeFewChunks) {
 }
 
 TEST_F(ReplayBufferTest, JoiningLeavesWhatIsBeingSentAlone) {
-  ReplayBuffer buffer(10, lease_);
+  ReplayBuffer buffer(10, lease_, kCaller);
   const Chunk sent = ToChunk("abc");
   EXPECT_EQ(buffer.Add(sent), ReplayBuffer::Kept::kYes);
   EXPECT_EQ(buffer.Add(ToChunk("def")), ReplayBuffer::Kept::kYes);
@@ -78,7 +80,7 @@ TEST_F(ReplayBufferTest, JoiningLeavesWhatIsBeingSentAlone) {
 }
 
 TEST_F(ReplayBufferTest, KeepsUpToItsLimit) {
-  ReplayBuffer buffer(6, lease_);
+  ReplayBuffer buffer(6, lease_, kCaller);
   EXPECT_EQ(buffer.Add(ToChunk("abc")), ReplayBuffer::Kept::kYes);
   EXPECT_EQ(buffer.Add(ToChunk("def")), ReplayBuffer::Kept::kYes);
   EXPECT_EQ(buffer.Add(ToChunk("g")), ReplayBuffer::Kept::kOverLimit);
@@ -87,27 +89,27 @@ TEST_F(ReplayBufferTest, KeepsUpToItsLimit) {
 }
 
 TEST_F(ReplayBufferTest, WithoutALimitToSpeakOfNothingIsKept) {
-  ReplayBuffer buffer(0, lease_);
+  ReplayBuffer buffer(0, lease_, kCaller);
   EXPECT_EQ(buffer.Add(Chunk()), ReplayBuffer::Kept::kYes);
   EXPECT_EQ(buffer.Add(ToChunk("a")), ReplayBuffer::Kept::kOverLimit);
 }
 
 TEST_F(ReplayBufferTest, SaysWhenTheMemoryOfAllCallsIsUsedUp) {
-  ReplayBuffer large(200, lease_);
+  ReplayBuffer large(200, lease_, kCaller);
   EXPECT_EQ(large.Add(ToChunk(std::string(90, 'x'))), ReplayBuffer::Kept::kYes);
-  ReplayBuffer buffer(200, lease_);
+  ReplayBuffer buffer(200, lease_, kCaller);
   EXPECT_EQ(buffer.Add(ToChunk(std::string(11, 'x'))), ReplayBuffer::Kept::kNoMemory);
   EXPECT_EQ(buffer.Add(ToChunk(std::string(10, 'x'))), ReplayBuffer::Kept::kYes);
 }
 
 TEST_F(ReplayBufferTest, AnEmptyChunkTakesNoPlace) {
-  ReplayBuffer buffer(10, lease_);
+  ReplayBuffer buffer(10, lease_, kCaller);
   EXPECT_EQ(buffer.Add(Chunk()), ReplayBuffer::Kept::kYes);
   EXPECT_TRUE(buffer.chunks().empty());
 }
 
 TEST_F(ReplayBufferTest, WhatIsPendingFollowsAndIsHeldButNotLeased) {
-  ReplayBuffer buffer(4, lease_);
+  ReplayBuffer buffer(4, lease_, kCaller);
   EXPECT_EQ(buffer.Add(ToChunk("abc")), ReplayBuffer::Kept::kYes);
   buffer.AddPending(ToChunk("defgh"));
   EXPECT_EQ(Text(buffer), "abcdefgh");
@@ -118,7 +120,7 @@ TEST_F(ReplayBufferTest, WhatIsPendingFollowsAndIsHeldButNotLeased) {
 }
 
 TEST_F(ReplayBufferTest, ClearingReturnsTheMemory) {
-  ReplayBuffer buffer(10, lease_);
+  ReplayBuffer buffer(10, lease_, kCaller);
   EXPECT_EQ(buffer.Add(ToChunk("abc")), ReplayBuffer::Kept::kYes);
   buffer.AddPending(ToChunk("defgh"));
   buffer.Clear();
@@ -129,7 +131,7 @@ TEST_F(ReplayBufferTest, ClearingReturnsTheMemory) {
 
 TEST_F(ReplayBufferTest, DestroyingReturnsTheMemory) {
   {
-    ReplayBuffer buffer(10, lease_);
+    ReplayBuffer buffer(10, lease_, kCaller);
     EXPECT_EQ(buffer.Add(ToChunk("abc")), ReplayBuffer::Kept::kYes);
   }
   EXPECT_EQ(lease_.used(), 0);
@@ -138,7 +140,7 @@ TEST_F(ReplayBufferTest, DestroyingReturnsTheMemory) {
 TEST_F(ReplayBufferTest, ChunksOutliveTheBuffer) {
   Chunk shared;
   {
-    ReplayBuffer buffer(10, lease_);
+    ReplayBuffer buffer(10, lease_, kCaller);
     EXPECT_EQ(buffer.Add(ToChunk("abc")), ReplayBuffer::Kept::kYes);
     shared = buffer.chunks()[0];
   }
