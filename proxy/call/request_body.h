@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/container/inlined_vector.h"
 #include "base/chunk.h"

@@ -57,7 +57,8 @@ struct Destination {
   UpstreamSeries* series;
   std::vector<std::weak_ptr<WaitingRetries>> waiting;  // one per budget that calls are using
   Instant last_used;
-  bool gone = false;  // the worker does not know it any more; calls may still run on it
+  uint64_t sender = 0;  // who named it first (ConnectionOrigin::sender); 0: the configuration
+  bool gone = false;    // the worker does not know it any more; calls may still run on it
 };
 
 // The limits of a plan's policy, in its order.

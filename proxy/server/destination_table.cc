@@ -2,12 +2,14 @@
 #include "server/destination_table.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/host_port.h"
 #include "base/text.h"
 #include "server/applications.h"
+#include "server/eviction_order.h"
 
 namespace levee {
 namespace {
@@ -28,11 +30,6 @@ constexpr absl::Duration kLook = absl::Minutes(1);
 
 // Whether calls have named it, by the address that is dialled.
 bool IsNamed(const Destination& destination) { return !destination.authority.empty(); }
-
-// Of two entries of the table.
-constexpr auto UsedBefore = [](const auto& a, const auto& b) {
-  return a->second->last_used < b->second->last_used;
-};
 
 // Returns HOST:PORT, or "" where the upstream's endpoints say where.
 std::string DialledBy(const UpstreamSpec& upstream, const CallAddress& address) {
@@ -216,10 +213,9 @@ void DestinationTable::OnTimer(Instant now) {
 int64_t DestinationTable::GiveBack(int64_t bytes) {
   auto given = static_cast<int64_t>(parts_.plans.bytes());
   parts_.plans.Clear();
-  auto idle = Where([](const auto& destination) {
+  const auto idle = FirstToGo([](const auto& destination) {
     return IsNamed(*destination) && destination.use_count() == 1;
   });
-  std::sort(idle.begin(), idle.end(), UsedBefore);
   if (!idle.empty() && given < bytes) parts_.io.series.limit_hits[Limit::kDestinations].Add();
   for (const auto at : idle) {
     if (given >= bytes) break;
@@ -232,7 +228,8 @@ int64_t DestinationTable::GiveBack(int64_t bytes) {
 
 absl::StatusOr<std::shared_ptr<Destination>> DestinationTable::Find(const UpstreamSpec& upstream,
                                                                     const CallAddress& address,
-                                                                    net::Asker asker) {
+                                                                    net::Asker asker,
+                                                                    uint64_t sender) {
   const std::string authority = DialledBy(upstream, address);
   const auto key = std::pair(upstream.name, authority);
   if (const auto found = destinations_.find(key); found != destinations_.end()) {
@@ -241,7 +238,9 @@ absl::StatusOr<std::shared_ptr<Destination>> DestinationTable::Find(const Upstre
   const auto targets = TargetsOf(upstream, authority, asker);
   if (!targets.ok()) return targets.status();
   MakeRoom(/*named=*/!authority.empty());
-  return Make(upstream.name, authority, *targets);
+  auto made = Make(upstream.name, authority, *targets);
+  if (!authority.empty()) made->sender = sender;
+  return made;
 }
 
 std::shared_ptr<Destination> DestinationTable::Make(const std::string& upstream,
@@ -263,20 +262,33 @@ std::shared_ptr<Destination> DestinationTable::Make(const std::string& upstream,
   return destination;
 }
 
+std::vector<DestinationTable::Destinations::iterator> DestinationTable::FirstToGo(
+    absl::FunctionRef<bool(const std::shared_ptr<Destination>&)> condition) {
+  const auto those = Where(condition);
+  std::vector<DestinationUse> uses;
+  for (const auto at : those) {
+    const Destination& destination = *at->second;
+    uses.push_back({.sender = destination.sender,
+                    .reached = destination.pool->reached(),
+                    .last_used = destination.last_used});
+  }
+  std::vector<Destinations::iterator> ordered;
+  for (const size_t place : EvictionOrder(uses)) ordered.push_back(those[place]);
+  return ordered;
+}
+
 // A tenth goes at a time, so that an authority that is made up costs a few steps and not a look at
 // all of them. Calls do not keep a destination: there may be more of them than the limit allows.
 void DestinationTable::MakeRoom(bool named) {
   const bool too_many_named = named && named_ >= most_named_;
   if (!too_many_named && destinations_.size() < limit_) return;
   parts_.io.series.limit_hits[Limit::kDestinations].Add();
-  auto oldest =
-      Where([&](const auto& destination) { return !too_many_named || IsNamed(*destination); });
+  const auto those =
+      FirstToGo([&](const auto& destination) { return !too_many_named || IsNamed(*destination); });
   // A reload may have lowered the limit.
   const size_t most = too_many_named ? most_named_ : limit_;
-  const size_t count = oldest.size() - most + std::max<size_t>(most / 10, 1);
-  const auto end = oldest.begin() + static_cast<ptrdiff_t>(count);
-  std::nth_element(oldest.begin(), end - 1, oldest.end(), UsedBefore);
-  std::for_each(oldest.begin(), end, [this](const auto at) { Forget(at); });
+  const size_t count = those.size() - most + std::max<size_t>(most / 10, 1);
+  for (const auto at : std::span(those).first(count)) Forget(at);
   ErasePlans();
 }
 

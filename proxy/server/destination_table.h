@@ -50,8 +50,8 @@ struct DestinationParts {
   int worker;
 };
 
-// Bounded by limits.destinations: beyond it the least recently used ones go. Calls that run on one
-// that has gone keep it until they end.
+// Bounded by limits.destinations: beyond it some go, in EvictionOrder. Calls that run on one that
+// has gone keep it until they end.
 //
 // A caller can make up authorities. So the destinations that calls have named take at most an
 // eighth of the memory of the process, one without a call for kIdle goes, and as memory runs out
@@ -88,12 +88,14 @@ class DestinationTable final : private Timer {
 
   // Returns the destination of calls of `upstream`, which is the snapshot's. `address`: to where an
   // upstream with `authority:` or `original:` connects; it is an error if that cannot be dialled.
-  // `asker`: the caller's connection.
+  // `asker`: the caller's connection. `sender`: who the caller is (ConnectionOrigin::sender).
   absl::StatusOr<std::shared_ptr<Destination>> Find(const UpstreamSpec& upstream,
-                                                    const CallAddress& address, net::Asker asker);
+                                                    const CallAddress& address, net::Asker asker,
+                                                    uint64_t sender);
 
   // Memory is short: drops all plans, and of the destinations that calls have named and that no
-  // call uses the least recently used ones, until so many bytes are given. Returns how many were.
+  // call uses the first ones in EvictionOrder, until so many bytes are given. Returns how many
+  // were.
   int64_t GiveBack(int64_t bytes);
 
   // Returns a view of every endpoint.
@@ -125,6 +127,8 @@ class DestinationTable final : private Timer {
   void ErasePlans();
   void ForgetAccounts(Instant now);
   std::vector<Destinations::iterator> Where(
+      absl::FunctionRef<bool(const std::shared_ptr<Destination>&)> condition);
+  std::vector<Destinations::iterator> FirstToGo(
       absl::FunctionRef<bool(const std::shared_ptr<Destination>&)> condition);
   void MakeRoom(bool named);
 

@@ -321,7 +321,6 @@ void Worker::OnProtocolError(DownstreamConnection& from, std::string_view what) 
 }
 
 void Worker::OnLimit(h2::SessionLimit limit) { series_.limit_hits[LimitOf(limit)].Add(); }
-
 void Worker::OnFollows(RpcStream& rpc) { following_.Add(*rpc.followed(), rpc); }
 
 void Worker::OnRpcFinished(RpcStream& rpc) {
@@ -364,7 +363,7 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
                                 : std::string_view()};
   std::shared_ptr<CallPlan> plan = plans_.Find(key);
   if (plan == nullptr) {
-    auto made = MakePlan(key, from.origin().number);
+    auto made = MakePlan(key, from.origin());
     if (!made.ok()) {
       const bool no_route = made.status().code() == absl::StatusCode::kUnimplemented;
       if (no_route) series_.rejects[Reject::kNoRoute].Add();
@@ -399,7 +398,8 @@ h2::StreamHandler* Worker::Refuse(DownstreamConnection& from, h2::Stream& stream
   return nullptr;
 }
 
-absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, net::Asker asker) {
+absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key,
+                                                           const ConnectionOrigin& origin) {
   if (key.address.routed_by.size() > kMaxAuthority) {
     return absl::UnimplementedError(kAuthorityTooLong);
   }
@@ -409,7 +409,7 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key, n
   if (route == nullptr) return NoRoute(routed_by, key.path);
   const UpstreamSpec& upstream = snapshot_->upstreams[route->upstream];
   const CallPolicy& policy = snapshot_->policies[route->policy];
-  auto destination = destinations_.Find(upstream, key.address, asker);
+  auto destination = destinations_.Find(upstream, key.address, origin.number, origin.sender);
   if (!destination.ok()) return destination.status();
   auto plan = std::make_shared<CallPlan>();
   plan->snapshot = snapshot_;

@@ -225,7 +225,8 @@ class Worker final : private net::TurnHandler {
   void Stop();
   h2::StreamHandler* Refuse(DownstreamConnection& from, h2::Stream& stream, const Metadata& head,
                             StatusCode code, const std::string& message);
-  absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(const PlanKey& key, net::Asker asker);
+  absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(const PlanKey& key,
+                                                     const ConnectionOrigin& origin);
   PlannedLimits PlanLimits(const CallPolicy& policy);
   PlannedGuard PlanGuard(const std::string& upstream, const CallPolicy& policy,
                          std::string_view path);

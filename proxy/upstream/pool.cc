@@ -214,7 +214,9 @@ void Pool::Update(const Endpoint& endpoint) {
 
 void Pool::OnEndpointChanged(Endpoint& endpoint) {
   Update(endpoint);
-  if (endpoint.state() != Endpoint::State::kReady) {
+  if (endpoint.state() == Endpoint::State::kReady) {
+    reached_ = true;
+  } else {
     connect_failure_ =
         absl::StrCat("cannot connect to ", endpoint.name(),
                      members_.size() > 1 ? " or any other endpoint" : "", ": ", endpoint.failure());

@@ -130,6 +130,9 @@ class Pool final : private TurnTask, private Timer {
   // connections: each has failed, and not been reached since.
   bool refuses() const { return refuses_; }
 
+  // Whether there has been a connection to any of its endpoints.
+  bool reached() const { return reached_; }
+
   // Connects now, and not with the first call.
   void Connect();
 
@@ -222,6 +225,7 @@ class Pool final : private TurnTask, private Timer {
   bool started_ = false;
   bool on_demand_ = false;
   bool refuses_ = false;
+  bool reached_ = false;
 
   IntrusiveList<StreamUser> waiting_;
   IntrusiveList<StreamUser> turned_away_;        // too many waited; they are told at the turn's end

@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kAnswered[] = "/test.Echo/Unary";
 constexpr char kNeverAnswered[] = "/test.Echo/Sleep";
-constexpr char kTaking[] = "/test.Taking/Collect";  // reads what comes
+constexpr char kUploaded[] = "/test.Taking/Collect";  // reads what comes
 constexpr int kCallsOfAConnection = 500;
 
 // A whole call.
@@ -126,7 +126,7 @@ void UploadEndlessly(Target& target) {
   constexpr int kConnections = 10;
   constexpr size_t kPiece = 16 * 1024;
   HeaderList head = RawClient::CallHead();
-  head[2].second = kTaking;
+  head[2].second = kUploaded;
   std::vector<std::unique_ptr<CountedAttacker>> attackers;
   for (int i = 0; i < kConnections; ++i) {
     attackers.push_back(std::make_unique<CountedAttacker>(target));

@@ -240,6 +240,23 @@ TEST(Endpoints, AuthoritiesBeyondTheLimitAreServedAsWell) {
   EXPECT_LE(sidecar.Sum("levee_upstream_connections"), 2);
 }
 
+TEST(Endpoints, AddressesWhereNobodyListensTakeNoPlaceOfADestinationThatServed) {
+  RawUpstream serving(ForEach(AnswerWell));
+  SidecarProcess sidecar({.endpoints = {"authority:"},
+                          .retry = "{max_attempts: 1}",
+                          .more = "limits: {destinations: 10}\n"});
+  const ChannelPtr channel = NewChannel(sidecar.address());
+  const auto call = [&](const std::string& authority) {
+    const auto address = [&](grpc::ClientContext& context) { context.set_authority(authority); };
+    return CallUnary(channel, "x", address).status.ok();
+  };
+  EXPECT_TRUE(call(serving.address()));
+  for (int i = 1; i <= 50; ++i) EXPECT_FALSE(call("127.77.0." + std::to_string(i) + ":1"));
+  EXPECT_TRUE(call(serving.address()));
+  EXPECT_EQ(serving.connections(), 1);
+  EXPECT_GT(sidecar.Sum("levee_limit_hits_total", {R"(limit="destinations")"}), 0);
+}
+
 // Also for the budget of its retries, which comes with the destination, and for rate limits.
 TEST(Endpoints, HoweverAnAuthorityIsSpelledItIsOneDestination) {
   FaultyService service;

@@ -12,6 +12,8 @@ HEADING = '### Tables that peers fill'
 # By the first column of the list.
 FILLED_BY = {
     'connections that carry nothing': 'HeldConnections.ThoseThatCarryNothingMakeRoomForNewCallers',
+    'requests kept for retries':
+        'ReplayMemory.ManyWhoTakeAllThatTheyMayLeaveRoomForCallersThatKeepLittle',
     'destinations': 'CallerTables.TheDestinationsOfCallsTakeAnEighthOfTheMemoryAndTheOldestGoes',
     'their budgets and throttles': 'BudgetTable.MakingUpAuthoritiesResetsNoAccountAndGivesNoMoreFloors',
     'routes of calls seen before': 'PlanCache.ThePlansTakeAtMostEightMebibytes',
