@@ -212,8 +212,8 @@ class InTrouble(unittest.TestCase):
                 done = self.clone.run(command.line)
                 self.assertEqual((done.returncode, done.stderr), (0, ''))
 
-    def test_the_access_log_has_the_fields_that_the_readme_shows(self):
-        shown = json.loads(documents.block('README.md', 'json'))
+    def test_the_access_log_has_the_fields_that_are_shown_of_it(self):
+        shown = json.loads(documents.block('docs/access-log.md', 'json'))
         refused = until(lambda: re.findall(
             r'^.*"refused": ?"budget".*\n', (self.clone.path / 'calls.json').read_text(),
             re.MULTILINE))
@@ -221,10 +221,10 @@ class InTrouble(unittest.TestCase):
         self.assertEqual(list(retried), list(shown))
         self.assertEqual(list(retried['attempts'][0]), list(shown['attempts'][0]))
 
-    def test_what_callers_see_is_what_the_readme_shows(self):
+    def test_what_callers_see_is_what_is_shown(self):
         refused = until(lambda: re.search(
             r'(?s)grpc-status: 8.*', self.clone.run(f'{CALL} -o /dev/null -D -').stdout))[0]
-        shown = documents.block('README.md', '', 'grpc-status: 8')
+        shown = documents.block('docs/policy.md', '', 'grpc-status: 8')
         for line in shown.splitlines():
             self.assertIn(line.split(':')[0] + ':', refused)
         self.assertIn('grpc-message: overloaded, do not retry: budget used up after', refused)
@@ -301,8 +301,7 @@ class Files(unittest.TestCase):
 
     def setUp(self):
         self.clone = self.enterContext(Clone())
-        readme = documents.block('README.md', 'yaml', 'upstreams:')
-        self.clone.write('policy.yaml', readme)
+        self.clone.write('policy.yaml', documents.block('docs/policy.md', 'yaml', 'upstreams:'))
         self.clone.write('levee.yaml', documents.block('docs/kubernetes.md', 'yaml', 'dns:callee'))
         self.clone.write('service_config.json', json.dumps(SERVICE_CONFIG))
         self.clone.write('envoy.yaml', ENVOY)
@@ -337,7 +336,7 @@ class Files(unittest.TestCase):
         policy = (self.clone.path / 'policy.yaml').read_text()
         self.clone.write('policy.yaml', policy.replace('max_attempts', 'max_atempts'))
         done = self.clone.run('levee check policy.yaml')
-        shown = documents.block('README.md', '', 'LV105').strip()
+        shown = documents.block('docs/policy.md', '', 'LV105').strip()
         self.assertEqual((done.stdout.splitlines()[0], done.returncode), (shown, 1))
 
     def test_links_to_runbooks_are_all_changed(self):

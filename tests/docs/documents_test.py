@@ -16,12 +16,13 @@ import textwrap
 import unittest
 
 import documents
+import storm_picture
 from documents import ALL_DOCUMENTS, BINARY, DOCUMENTS, ROOT, WATCHDOG_SECONDS
 
 # Documents with tests of their own: the codes of levee check, the lines for clients, queries and
 # rules.
 OTHERS = {'docs/checks.md': 'config/checks_document_test.cc',
-          'README.md': 'interop/interop_test.py'}
+          'docs/clients.md': 'interop/interop_test.py'}
 
 
 def anchors(document):
@@ -98,8 +99,28 @@ class Blocks(unittest.TestCase):
             for target in re.findall(r'`make ([a-z-]+)`', document.read_text()):
                 self.assertIn(f'\n{target}:', makefile, document.name)
 
+    @unittest.skipUnless(BINARY, 'LEVEE_BINARY does not say where levee is')
+    def test_the_picture_of_the_storm_is_what_the_simulator_draws(self):
+        self.assertEqual(storm_picture.PATH.read_text(), storm_picture.drawn())
+
+
+class Length(unittest.TestCase):
+
+    def test_the_readme_is_short(self):
+        self.assertLessEqual(len((ROOT / 'README.md').read_text().splitlines()), 150)
+
+    def test_the_glossary_has_few_words(self):
+        rows = re.findall(r'^\| (?!word )', (ROOT / 'docs/glossary.md').read_text(), re.MULTILINE)
+        self.assertLessEqual(len(rows), 15)
+
 
 class Links(unittest.TestCase):
+
+    def test_the_index_by_task_has_every_document(self):
+        index = (ROOT / 'docs/README.md').read_text()
+        for path in sorted((ROOT / 'docs').glob('*.md')):
+            if path.name != 'README.md':
+                self.assertIn(f'({path.name})', index)
 
     def test_links_lead_to_files_and_headings(self):
         for document in ALL_DOCUMENTS:

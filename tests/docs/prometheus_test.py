@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From nothing to panels with data, as the README leads there, and the same by deploy/compose.yaml:
+"""From nothing to panels with data, as docs/mixin.md leads there, and the same by deploy/compose.yaml:
 the very files and commands, in a network in which every port is free."""
 
 import re
@@ -33,25 +33,24 @@ def names_of_rules():
                       'groups'] for rule in group['rules'])
 
 
-def readme(beginning):
-    """The command of the README that begins so and is not the first of its kind there."""
-    return [each for each in documents.commands()
-            if each.document == 'README.md' and each.line.startswith(beginning)][-1]
+def shown(beginning):
+    """The first command of docs/mixin.md that begins so."""
+    return next(each for each in documents.commands()
+                if each.document == 'docs/mixin.md' and each.line.startswith(beginning))
 
 
 @unittest.skipIf(MISSING, MISSING)
-class Readme(unittest.TestCase):
+class PanelsWithData(unittest.TestCase):
 
     def test_its_commands_lead_to_panels_with_data(self):
-        levee_line = [each for each in documents.commands()
-                      if each.line == 'build/levee run --to 127.0.0.1:50051'][0]
+        levee_line = shown('levee run --to')
         with (Clone() as clone, clone.start(f'exec {levee_line.line}') as levee):
-            shown = levee_line.output.splitlines()
-            self.assertEqual(levee.lines(len(shown)), shown)
-            with (clone.start_prometheus(readme('prometheus ').line) as prometheus,
-                  clone.start(readme('while ').line)):
+            ports = levee_line.output.splitlines()
+            self.assertEqual(levee.lines(len(ports)), ports)
+            with (clone.start_prometheus(shown('prometheus ').line) as prometheus,
+                  clone.start(shown('while ').line)):
                 self.assertEqual(prometheus.rules(), names_of_rules())
-                ask = readme('promtool query ').line
+                ask = shown('promtool query ').line
                 # The first call's retries count before the call does: they wait, and it ends later.
                 # Each retry of the beginning takes five calls until it weighs less than that, and on
                 # a busy machine curl makes few in a second.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The walks of a new user, with the very commands of the documents, before a real API server: from the
 README to injected pods, and from a mesh's objects to calls that Levee retries. The third, from the
-README to panels with data, needs none: demo_test and prometheus_test take it."""
+documents to panels with data, needs none: demo_test and prometheus_test take it."""
 
 import json
 import re

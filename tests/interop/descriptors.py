@@ -16,7 +16,7 @@ def skip_if_missing():
 
 
 def write(path):
-    """Writes it as the README says."""
+    """Writes the descriptor set of interop.proto to a file."""
     subprocess.run(('protoc', '-I', SOURCES, '--include_imports', f'--descriptor_set_out={path}',
                     'interop.proto'), check=True)
 

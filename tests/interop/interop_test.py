@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Clients in other languages reach a service through the real Levee, each with the lines that the
-README shows for it.
+document for clients shows for it.
 
 A class per language; one whose parts are missing is skipped, with the reason. `make interop-deps`
 fetches the parts."""
@@ -16,7 +16,7 @@ import unittest
 import languages
 from programs import Levee, Service, run_client
 
-README = pathlib.Path(__file__).resolve().parents[2] / 'README.md'
+DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / 'docs/clients.md'
 
 CALLS = 300
 ATTEMPTS = 4
@@ -35,27 +35,27 @@ ANYWHERE = {'upstreams': [{'name': 'anywhere', 'endpoints': ['authority:']}],
             'routes': [{'upstream': 'anywhere', 'policy': 'default'}]}
 
 
-def shown_in_readme(path):
+def shown(path):
     """Returns the lines between the marks of a client program."""
-    found = re.search(r'\n *\t*(?:#|//) README:\n(.*?)\n\s*(?:#|//) :README\n',
+    found = re.search(r'\n *\t*(?:#|//) DOCUMENT:\n(.*?)\n\s*(?:#|//) :DOCUMENT\n',
                       path.read_text(encoding='utf-8'), re.DOTALL)
     return textwrap.dedent(found[1])
 
 
-class Readme(unittest.TestCase):
+class Document(unittest.TestCase):
     def test_lines_of_every_client_stand_in_a_block_of_their_own(self):
-        readme = README.read_text(encoding='utf-8')
-        blocks = re.findall(r'^```\w+\n(.*?)\n```$', readme, re.DOTALL | re.MULTILINE)
+        document = DOCUMENT.read_text(encoding='utf-8')
+        blocks = re.findall(r'^```\w+\n(.*?)\n```$', document, re.DOTALL | re.MULTILINE)
         for language in languages.SHOWN:
             with self.subTest(language.folder):
-                self.assertIn(shown_in_readme(language.path()), blocks)
+                self.assertIn(shown(language.path()), blocks)
 
     def test_variables_that_make_every_client_use_connect_are_told(self):
-        readme = README.read_text(encoding='utf-8')
+        document = DOCUMENT.read_text(encoding='utf-8')
         for language in languages.SHOWN:
             for name, value in language.connect('127.0.0.1:9460').items():
                 with self.subTest(language.folder):
-                    self.assertIn(f'`{name}={value}`', readme)
+                    self.assertIn(f'`{name}={value}`', document)
 
 
 class _Clients:

@@ -27,7 +27,7 @@ class Language(NamedTuple):
     lock: str  # what names the versions of its libraries; none are fetched if it is empty
     programs: tuple  # what has to be installed
     prepare: Callable  # builds what has to be built; returns: name of a program -> its Command
-    client: str = ''  # the file of the program that shows the lines of the README
+    client: str = ''  # the file of the program that shows the lines of docs/clients.md
     connect: Callable = None  # the proxy's address -> what makes a client use HTTP CONNECT
     target: str = 'interop-deps'  # what fetches it
 
@@ -54,7 +54,7 @@ class Language(NamedTuple):
         return SOURCES / self.folder / self.client
 
 
-# The programs are called client (calls with the lines of the README), cases and server.
+# The programs are called client (calls with the lines of docs/clients.md), cases and server.
 
 
 def _cpp():
@@ -117,5 +117,5 @@ RUST = Language('rust', 'Cargo.lock', ('cargo', 'protoc'), _rust)
 # No languages, but what is fetched and built as one is: a collector of OpenTelemetry, and SPIRE.
 COLLECTOR = Language('collector', 'go.sum', (), _fetched('collector'))
 SPIRE = Language('spire', 'go.sum', (), _fetched('spire'), target='spire-deps')
-# The languages whose lines the README shows.
+# The languages whose lines docs/clients.md shows.
 SHOWN = (NODE, PYTHON, GO, JAVA)

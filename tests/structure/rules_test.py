@@ -319,7 +319,7 @@ class Licences(unittest.TestCase):
             self.assertEqual(first, spdx.added(path, first + '\nmore\n').split('\n')[0])
 
     def test_other_files_have_none(self):
-        for path in ('README.md', 'config/levee.schema.json', 'docs/page.png', 'LICENSE',
+        for path in ('README.md', 'config/levee.schema.json', 'docs/images/page.png', 'LICENSE',
                      'tests/kubernetes/golden/sidecar.yaml', 'tests/fuzz/corpus/config_fuzz/x'):
             self.assertFalse(self.missing(path, 'more\n'), path)
 

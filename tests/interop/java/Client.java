@@ -52,10 +52,10 @@ public final class Client {
   }
 
   private static ManagedChannel dial(String levee, String target) {
-    // README:
+    // DOCUMENT:
     ManagedChannel channel = Grpc.newChannelBuilder(levee, InsecureChannelCredentials.create())
         .overrideAuthority(target).build();
-    // :README
+    // :DOCUMENT
     return channel;
   }
 

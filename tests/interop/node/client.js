@@ -14,10 +14,10 @@ const STORM_LOOPS = 10;
 const bytes = (message) => message;
 
 function dial(levee, target) {
-  // README:
+  // DOCUMENT:
   const client = new grpc.Client(levee, grpc.credentials.createInsecure(),
                                  {'grpc.default_authority': target});
-  // :README
+  // :DOCUMENT
   return client;
 }
 

@@ -18,9 +18,9 @@ STORM_THREADS = 10
 
 
 def dial(levee, target):
-    # README:
+    # DOCUMENT:
     channel = grpc.insecure_channel(levee, options=[("grpc.default_authority", target)])
-    # :README
+    # :DOCUMENT
     return channel
 
 

@@ -12,7 +12,7 @@ import {SCREENS, assertLegible, assertReadable, assertWithinFrames, openReport} 
 useBrowser();
 
 const PICTURE = process.env.UPDATE_SCREENSHOT
-    ? fileURLToPath(new URL('../../../docs/fleet.png', import.meta.url)) : null;
+    ? fileURLToPath(new URL('../../../docs/images/fleet.png', import.meta.url)) : null;
 
 // The calls of each application: to whom, how many, attempts of them, and retries in a loop.
 const FLEET = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file that `levee simulate --html` writes, in a browser. With UPDATE_SCREENSHOT=1 it leaves the
-// picture of the README in docs/simulate.png.
+// picture of docs/simulate.md in docs/images/simulate.png.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
@@ -11,7 +11,7 @@ import {SCREENS, assertLegible, assertReadable, assertWithinFrames, openReport} 
 useBrowser();
 
 const PICTURE = process.env.UPDATE_SCREENSHOT
-    ? fileURLToPath(new URL('../../../docs/simulate.png', import.meta.url)) : null;
+    ? fileURLToPath(new URL('../../../docs/images/simulate.png', import.meta.url)) : null;
 const WORDS = ['simulate', 'config/scenarios/hotos21-metastable.yaml'];
 
 for (const [screen, options] of Object.entries(SCREENS)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A storm through a real sidecar, as its page shows it. With UPDATE_SCREENSHOT=1 it takes minutes
-// and leaves the picture of the README in docs/page.png.
+// and leaves the picture of the README in docs/images/page.png.
 import assert from 'node:assert/strict';
 import {describe, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
@@ -12,7 +12,7 @@ import {HEADERS, pageFiles} from '../stub.js';
 useBrowser();
 
 const PICTURE = process.env.UPDATE_SCREENSHOT
-    ? fileURLToPath(new URL('../../../docs/page.png', import.meta.url)) : null;
+    ? fileURLToPath(new URL('../../../docs/images/page.png', import.meta.url)) : null;
 const CALM_SECONDS = PICTURE ? 80 : 2;
 const STORM_SECONDS = PICTURE ? 65 : 2;
 

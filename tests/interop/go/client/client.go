@@ -43,10 +43,10 @@ func (bytesCodec) Unmarshal(data mem.BufferSlice, message any) error {
 func (bytesCodec) Name() string { return "proto" }
 
 func dial(levee, target string) *grpc.ClientConn {
-	// README:
+	// DOCUMENT:
 	connection, err := grpc.NewClient(levee, grpc.WithAuthority(target),
 		grpc.WithTransportCredentials(insecure.NewCredentials()))
-	// :README
+	// :DOCUMENT
 	check(err)
 	return connection
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Configurations in the README have to work as they stand there.
+// The policy at the beginning of docs/policy.md has to work as it stands there.
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -11,23 +11,23 @@
 namespace levee {
 namespace {
 
-// The first block of the README fenced as ```yaml.
-std::string PolicyOfTheReadme() {
-  std::ifstream file(SourcePath("README.md"));
+// The first block of the document fenced as ```yaml.
+std::string ShownPolicy() {
+  std::ifstream file(SourcePath("docs/policy.md"));
   std::stringstream text;
   text << file.rdbuf();
-  const std::string readme = text.str();
+  const std::string document = text.str();
   const std::string fence = "```yaml\n";
-  const size_t begin = readme.find(fence);
+  const size_t begin = document.find(fence);
   if (begin == std::string::npos) return "";
   const size_t from = begin + fence.size();
-  return readme.substr(from, readme.find("```\n", from) - from);
+  return document.substr(from, document.find("```\n", from) - from);
 }
 
-TEST(Readme, PolicyOfTheReadmeLoads) {
-  const std::string policy = PolicyOfTheReadme();
+TEST(PolicyDocument, ShowsAPolicyThatLoads) {
+  const std::string policy = ShownPolicy();
   ASSERT_NE(policy, "");
-  const auto snapshot = ParseConfig("README.md", policy);
+  const auto snapshot = ParseConfig("docs/policy.md", policy);
   ASSERT_TRUE(snapshot.ok()) << snapshot.status().message();
   EXPECT_EQ((*snapshot)->upstreams.size(), 2u);
   EXPECT_EQ((*snapshot)->routes.routes().size(), 2u);
