@@ -27,7 +27,7 @@ FILLED_BY = {
     'methods of a guard': 'GuardMethods.AMethodWhosePathIsLongHasNoNumberOfItsOwn',
     'methods in metrics': 'MethodLabels.BeyondMethodLabelsEverythingIsOther',
     'calls that failed a moment ago': 'FailedCallsTest.TheOldestMakesRoom',
-    'ties': 'TieTable.IsThreeQuartersFullBeforeACallFindsNoPlace',
+    '[links](guard.md#links-through-the-application)': 'TieTable.IsThreeQuartersFullBeforeACallFindsNoPlace',
     'calls that the page shows': 'RecentCalls.TheOldestMakesRoom',
     'destinations of TLS in tunnels': 'TlsDestinations.OfMadeUpNamesOnlySomeAreRemembered',
     'header fields that come again': 'HpackEncoder.NoMoreThanTheUsualTableIsUsed',
