@@ -184,7 +184,7 @@ PANELS = (
             f'max by (upstream) (levee_throttle_probability{{{SELECTED}}})'),),
           runbooks=('throttle-rejects',), most=1),
     Panel('Whom does the guard refuse?',
-          'Calls to the application that its guard refused, by their priority (0 is the dearest) and '
+          'Calls to the application that its guard refused, by their priority (0 is the highest) and '
           'why; a guard that observes counts those that it would refuse.',
           'reqps',
           (('{{upstream}}: priority {{priority}}, {{reason}}',

@@ -30,7 +30,8 @@ absl::StatusOr<net::Address> ReadAdminAddress(const std::string& text) {
     address = net::Address::FromIp(local ? "127.0.0.1" : parts->host, parts->port);
   }
   if (address.has_value()) return *address;
-  return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" is no IP:PORT or localhost:PORT"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", text, "\" is not IP:PORT or localhost:PORT"));
 }
 
 void AddAdminAddress(Command command, std::string& address) {

@@ -49,7 +49,8 @@ absl::StatusOr<CaptureRules> RulesOf(const CaptureOptions& options) {
   }
   if (!options.uid.has_value() && !options.gid.has_value()) {
     return absl::InvalidArgumentError(
-        "--uid or --gid is needed: Levee's own, or its calls would come back to it");
+        "give Levee's user or group with --uid or --gid, or Levee's own calls would be redirected "
+        "to it");
   }
   auto ports = ParsePorts(options.ports);
   if (!ports.ok()) return ports.status();
@@ -159,8 +160,8 @@ int Done(const std::string& text) {
 int Change(const std::string& backend, const CaptureRules* rules) {
   if (access(kOnlyOnTheHost, F_OK) == 0) {
     return Failed(absl::FailedPreconditionError(
-        "this is the host's network, where rules would redirect connections of everybody; run it "
-        "in the pod's or container's own (without hostNetwork)"));
+        "this is the host's network, where the rules would redirect the connections of all its "
+        "programs; run it in the network of the pod or container (without hostNetwork)"));
   }
   if (rules == nullptr) {
     const absl::Status removed = Remove(backend);
@@ -173,7 +174,7 @@ int Change(const std::string& backend, const CaptureRules* rules) {
                              ", by ", backend, " for IPv4 and IPv6"));
   }
   return Failed(
-      absl::InternalError(absl::StrCat(backend, " has taken the rules, and lists others")));
+      absl::InternalError(absl::StrCat(backend, " has accepted the rules, but lists others")));
 }
 
 }  // namespace
@@ -181,32 +182,36 @@ int Change(const std::string& backend, const CaptureRules* rules) {
 Command AddCapture(Command app, CaptureOptions& options) {
   Command capture = app.AddCommand(
       "capture", "redirect the application's own connections to Levee, for init containers");
-  capture.AddOption("--ports", options.ports, "of the services, as 50051,9090-9099")
+  capture.AddOption("--ports", options.ports, "ports of the services, such as 50051,9090-9099")
       .ValueName("PORTS");
   capture.AddOption("--to", options.to, "port of a listener with `capture: [original_dst]`")
       .Within(1, 65535)
       .ValueName("PORT");
-  capture.AddOption("--uid", options.uid, "Levee's user: its connections are left alone")
+  capture.AddOption("--uid", options.uid, "Levee's user, whose connections are not redirected")
       .ValueName("NUMBER");
-  capture.AddOption("--gid", options.gid, "Levee's group: the same").ValueName("NUMBER");
-  capture.AddOption("--exclude", options.excluded, "network whose services are called directly")
+  capture.AddOption("--gid", options.gid, "Levee's group, whose connections are not redirected")
+      .ValueName("NUMBER");
+  capture
+      .AddOption("--exclude", options.excluded, "network to which connections are not redirected")
       .ValueName("CIDR");
   capture
-      .AddOption("--backend", options.backend, "what keeps the rules; default: nft if it is there")
+      .AddOption("--backend", options.backend,
+                 "program that sets the rules; by default nft if it is installed")
       .OneOf({kNft, kIptables})
       .ValueName("PROGRAM");
   const CommandOption print =
       capture.AddFlag("--print", options.print, "print the rules and change nothing");
-  const CommandOption check = capture.AddFlag(
-      "--check", options.check, "exit with 0 if exactly these rules are in place, else with 1");
-  capture.AddFlag("--remove", options.remove, "take the rules away, if there are any")
+  const CommandOption check =
+      capture.AddFlag("--check", options.check,
+                      "exit with 0 if exactly these rules are in place, otherwise with 1");
+  capture.AddFlag("--remove", options.remove, "remove the rules, if there are any")
       .Excludes(print)
       .Excludes(check);
   print.Excludes(check);
   capture.Footer(
-      "Needs NET_ADMIN in the application's network namespace, and is refused in the host's. "
-      "Connections over the loopback interface are left alone. It changes IPv4 and IPv6, or "
-      "neither; a second run changes nothing.");
+      "Needs NET_ADMIN in the application's network namespace, and refuses to run in the host's. "
+      "Connections over the loopback interface are not redirected. It changes IPv4 and IPv6, or "
+      "neither. A second run changes nothing.");
   return capture;
 }
 

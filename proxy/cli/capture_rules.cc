@@ -82,7 +82,7 @@ absl::StatusOr<std::vector<PortRange>> ParsePorts(const std::string& text) {
     const bool one = part.find('-') == std::string::npos;
     if (!IsPort(ends.first, range.first) || !IsPort(one ? ends.first : ends.second, range.last) ||
         range.first > range.last) {
-      return Wrong(part, "is no port and no range of ports; say 50051,9090-9099");
+      return Wrong(part, "is neither a port nor a range of ports; say 50051,9090-9099");
     }
     all.push_back(range);
   }
@@ -102,14 +102,14 @@ absl::StatusOr<Network> ParseNetwork(const std::string& text) {
   const size_t slash = std::min(text.find('/'), text.size());
   const std::string host = text.substr(0, slash);
   const auto value = ReadIp(host);
-  if (!value.has_value()) return Wrong(text, "is no network; say 10.0.0.0/8");
+  if (!value.has_value()) return Wrong(text, "is not a network; say 10.0.0.0/8");
   Network network;
   network.family = host.find(':') == std::string::npos ? IpFamily::kV4 : IpFamily::kV6;
   const int width = WidthOf(network.family);
   network.prefix = width;
   if (slash < text.size() && (!absl::SimpleAtoi(text.substr(slash + 1), &network.prefix) ||
                               network.prefix < 0 || network.prefix > width)) {
-    return Wrong(text, "has no prefix that its address could have; say 10.0.0.0/8");
+    return Wrong(text, "has a prefix that is too long for its address; say 10.0.0.0/8");
   }
   network.address = Masked(*value, network.family, network.prefix);
   return network;

@@ -53,42 +53,42 @@ Command AddRun(Command app, RunOptions& options) {
   Command run = app.AddCommand("run", "run the sidecar");
   run.AddOption(
          "--config", options.config.files,
-         "policy file (YAML), '-': standard input; several are one configuration, later ones "
-         "over earlier ones. Without any: the built-in default")
+         "policy file (YAML); '-' is standard input. Several files are one configuration, in which "
+         "later files override earlier ones. Without a file, the built-in default applies")
       .ValueName("FILE");
   run.AddOption("--to", options.config.to, "send every call to this address")
       .ValueName("HOST:PORT");
   run.AddOption("--guard", options.config.guard,
-                "without a file: take calls to the application at this address, and protect it; "
-                "it is at --to, and its own calls go where they say")
+                "without a file: put a guard at this address, in front of the application at --to; "
+                "the application's own calls go to their :authority")
       .ValueName("HOST:PORT");
   run.AddOption("--listen", options.config.listen,
-                "without a file: where callers reach it, instead of 127.0.0.1:9460")
+                "without a file: the address for callers, instead of 127.0.0.1:9460")
       .ValueName("HOST:PORT");
   run.AddOption("--metrics", options.config.metrics,
-                "without a file: where metrics are, instead of 127.0.0.1:9461, or none")
+                "without a file: the address of the metrics, instead of 127.0.0.1:9461, or none")
       .ValueName("HOST:PORT");
   run.AddOption("--admin", options.config.admin,
-                "without a file: where the page is, instead of 127.0.0.1:9462, or none")
+                "without a file: the address of the page, instead of 127.0.0.1:9462, or none")
       .ValueName("HOST:PORT");
   run.AddOption("--workers", options.workers, "threads that carry calls")
       .Within(1, kMaxWorkers)
       .ShowDefault();
-  run.AddOption("--log-level", options.log_level, "least level that is logged, to stderr")
+  run.AddOption("--log-level", options.log_level, "lowest level that is logged, to standard error")
       .OneOf({"trace", "debug", "info", "warning", "error", "critical", "off"})
       .ShowDefault();
   run.AddOption("--log-format", options.log_format,
-                "how it is logged: text, or json with one object for each line")
+                "format of the log: text, or json with one object per line")
       .OneOf({"text", "json"})
       .ValueName("FORMAT")
       .ShowDefault();
   run.AddFlag("--keep-code-pages", options.keep_code_pages,
-              "keep program code in memory after the start, and with it the breakpoints and "
-              "probes of tools; always so while a debugger is attached");
+              "keep program code in memory after the start, with the breakpoints and probes of "
+              "tools; this is always done while a debugger is attached");
   run.Footer(
-      "Prints a line per bound address on stdout. A changed file or SIGHUP reloads the "
-      "configuration; a faulty one changes nothing. SIGTERM drains and ends it, a second one ends "
-      "it at once.");
+      "Prints a line for each bound address on standard output. A changed file or SIGHUP reloads "
+      "the configuration; a faulty file changes nothing. SIGTERM drains the sidecar and ends it; a "
+      "second SIGTERM ends it at once.");
   return run;
 }
 
@@ -102,12 +102,12 @@ Command AddCheck(Command app, CheckOptions& options) {
   check
       .AddOption(
           "--memory", [&options](const std::string& text) { options.memory = *ParseSize(text); },
-          "of the container, as 128MiB: print what the limits may take of it, and warn if that is "
-          "too much")
+          "memory of the container, such as 128MiB: print how much of it the limits may take, and "
+          "warn if that is too much")
       .Check([](const std::string& text) {
         const auto size = ParseSize(text);
         if (!size.ok()) return std::string(size.status().message());
-        return std::string(*size > 0 ? "" : "is no memory");
+        return std::string(*size > 0 ? "" : "is not a size of memory");
       })
       .ValueName("SIZE");
   return check;
@@ -121,11 +121,12 @@ struct ImportOptions {
 };
 
 Command AddImport(Command app, ImportOptions& options) {
-  Command import_from = app.AddCommand("import", "print another tool's policy as one of Levee's");
+  Command import_from =
+      app.AddCommand("import", "print another tool's policy as a policy of Levee");
   import_from.RequireCommand();
   const auto add = [&](ImportFormat format, const char* name, const char* what) {
     Command from = import_from.AddCommand(name, what);
-    from.AddOption("file", options.files, "what to import, '-': standard input")
+    from.AddOption("file", options.files, "file to import; '-' is standard input")
         .ValueName("FILE")
         .Required();
     from.AddFlag("--strict", options.strict, "exit with 1 unless every route is exact");
@@ -142,8 +143,8 @@ Command AddImport(Command app, ImportOptions& options) {
       "retries and timeouts of Linkerd's annotations and ServiceProfiles (YAML or JSON)");
   add(ImportFormat::kIstio, "istio", "Istio's VirtualServices and DestinationRules (YAML or JSON)");
   import_from.Footer(
-      "What has no equivalent is a comment at the place where it would stand. How many routes are "
-      "exact, narrowed, guarded (tried once or not at all) and refused stands on standard error.");
+      "A setting without an equivalent becomes a comment at its place. Standard error counts the "
+      "routes that are exact, narrowed, guarded (tried once or not at all) and refused.");
   return import_from;
 }
 
@@ -158,14 +159,14 @@ Command AddDemo(Command app, demo::DemoOptions& options) {
   Command command = app.AddCommand(
       "demo", "show a retry storm without and with Levee, with a real service and real calls");
   AddDuration(command, "--duration", options.duration, demo::kShortestDemo, demo::kLongestDemo,
-              "how long it takes");
+              "duration of the demo");
   command.AddFlag("--guard", options.guard,
-                  "show instead a service that gets three times the calls that it can do, "
+                  "show instead a service that gets three times the calls that it can carry, "
                   "without and with a guard");
   command
       .AddOption(
           "--rate", options.per_second,
-          absl::StrCat("calls per second; with --guard, calls that the service can do, from ",
+          absl::StrCat("calls per second; with --guard, calls that the service can carry, from ",
                        demo::kLeastGuardedRate))
       .Within(50, 5000)
       .ShowDefault();
@@ -176,14 +177,14 @@ Command AddDemo(Command app, demo::DemoOptions& options) {
 
 std::string CheckHostPort(const std::string& text) {
   if (SplitHostPort(text).has_value()) return "";
-  return absl::StrCat("\"", text, "\" is no HOST:PORT");
+  return absl::StrCat("\"", text, "\" is not HOST:PORT");
 }
 
 Command AddProbe(Command app, ProbeOptions& options) {
   Command probe = app.AddCommand(
       "probe", "ask a running sidecar whether it is healthy, for health checks of containers");
   probe.AddFlag("--ready", options.ready, "ask whether it is ready for calls");
-  probe.AddOption("--address", options.address, "its metrics.address")
+  probe.AddOption("--address", options.address, "metrics.address of the sidecar")
       .Check(CheckHostPort)
       .ValueName("HOST:PORT")
       .ShowDefault();

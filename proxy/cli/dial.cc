@@ -46,7 +46,7 @@ absl::Status ForEachAddress(const std::string& host, uint16_t port,
 
 absl::Status DialPath(const std::string& path) {
   const std::optional<net::Address> address = net::Address::FromUnixPath(path);
-  if (!address.has_value()) return absl::InvalidArgumentError("is no path of a socket");
+  if (!address.has_value()) return absl::InvalidArgumentError("is not the path of a socket");
   return ConnectTo(address->get(), address->size(), [](int) { return absl::OkStatus(); });
 }
 

@@ -125,14 +125,14 @@ Command AddDoctor(Command app, DoctorOptions& options) {
   Command doctor = app.AddCommand("doctor", "say what is wrong with a sidecar, and what helps");
   doctor
       .AddOption("--pod", options.pod,
-                 "check the pods of these manifests, '-': standard input, and a sidecar only with "
-                 "--address")
+                 "check the pods of these manifests ('-' is standard input), and a sidecar only "
+                 "with --address")
       .ValueName("FILE");
   doctor
-      .AddOption("--address", options.address,
-                 absl::StrCat("admin.address of a sidecar elsewhere; without it, the one in this "
-                              "container, at ",
-                              kDefaultAdminAddress))
+      .AddOption(
+          "--address", options.address,
+          absl::StrCat("admin.address of a sidecar; without it, the sidecar in this container, at ",
+                       kDefaultAdminAddress))
       .Check([](const std::string& text) {
         return std::string(ReadAdminAddress(text).status().message());
       })

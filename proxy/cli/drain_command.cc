@@ -22,9 +22,9 @@ Command AddDrain(Command app, DrainOptions& options) {
       "drain", "send the callers of a running sidecar elsewhere, for preStop hooks of containers");
   AddAdminAddress(drain, options.address);
   drain.Footer(
-      "The sidecar is not ready any more, and the callers of inbound listeners get GOAWAY. It "
-      "serves what comes all the same, and its application, until SIGTERM. Exit code 0: the drain "
-      "has begun, 1: there is no answer within 2 s.");
+      "The sidecar stops being ready, and the callers of inbound listeners get GOAWAY. It still "
+      "serves calls, also those of its application, until SIGTERM. Exit code 0: the drain has "
+      "begun, 1: there was no answer within 2 s.");
   return drain;
 }
 

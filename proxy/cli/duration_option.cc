@@ -9,7 +9,7 @@ ValueCheck DurationWithin(absl::Duration least, absl::Duration most) {
   return [least, most](const std::string& text) -> std::string {
     absl::Duration duration;
     if (absl::ParseDuration(text, &duration) && duration >= least && duration <= most) return "";
-    return absl::StrCat("\"", text, "\" is no duration with a unit from ",
+    return absl::StrCat("\"", text, "\" is not a duration with a unit from ",
                         absl::FormatDuration(least), " to ", absl::FormatDuration(most));
   };
 }

@@ -17,7 +17,7 @@ namespace {
 std::string ReadHeader(const std::string& text,
                        std::vector<std::pair<std::string, std::string>>& headers) {
   const size_t equals = text.find('=');
-  if (equals == std::string::npos) return absl::StrCat("\"", text, "\" is no NAME=VALUE");
+  if (equals == std::string::npos) return absl::StrCat("\"", text, "\" is not NAME=VALUE");
   const auto name = ParseHeaderName(text.substr(0, equals));
   if (!name.ok()) return std::string(name.status().message());
   headers.emplace_back(*name, text.substr(equals + 1));
@@ -29,33 +29,39 @@ std::string ReadHeader(const std::string& text,
 void AddFiles(Command command, std::vector<std::string>& files) {
   command
       .AddOption("files", files,
-                 "policy files (YAML), '-': standard input; several are one configuration, as for "
-                 "run")
+                 "policy files (YAML); '-' is standard input. Several files are one configuration, "
+                 "as for run")
       .ValueName("FILE")
       .Required();
 }
 
 Command AddExplain(Command app, ExplainOptions& options) {
-  Command explain =
-      app.AddCommand("explain", "tell what a policy will do with a call, before it does it");
+  Command explain = app.AddCommand("explain", "say what a policy will do with a call");
   AddFiles(explain, options.files);
   ExplainQuestion& call = options.question;
-  explain.AddOption("--authority", call.authority, "of the call; without it, any matches")
+  explain
+      .AddOption("--authority", call.authority,
+                 "authority of the call; without it, every route's authority matches")
       .ValueName("HOST:PORT");
-  explain.AddOption("--method", call.method, "of the call, as shop.Cart/Add; likewise");
-  explain.AddOption("--listener", call.listener,
-                    "name of the one that takes the call; without it, the first egress one");
-  explain.AddOption("--peer", call.peer, "the caller's name by its certificate; likewise")
+  explain.AddOption(
+      "--method", call.method,
+      "method of the call, such as shop.Cart/Add; without it, every route's method matches");
+  explain.AddOption(
+      "--listener", call.listener,
+      "name of the listener that takes the call; without it, the first egress listener");
+  explain
+      .AddOption("--peer", call.peer,
+                 "the caller's name by its certificate; without it, every route's peer matches")
       .ValueName("NAME");
   explain
       .AddCheckedOption(
           "--header", [&call](const std::string& text) { return ReadHeader(text, call.headers); },
-          "of the call, for keys of rate limits and for its priority")
+          "header of the call, for keys of rate limits and for its priority")
       .ValueName("NAME=VALUE");
   explain
       .AddOption(
           "--deadline", [&call](const std::string& text) { call.deadline = *ParseDuration(text); },
-          "that the caller sets, as 2s")
+          "deadline that the caller sets, such as 2s")
       .Check([](const std::string& text) {
         const auto duration = ParseDuration(text);
         if (!duration.ok()) return std::string(duration.status().message());
@@ -63,7 +69,7 @@ Command AddExplain(Command app, ExplainOptions& options) {
       })
       .ValueName("DURATION");
   AddFormat(explain, options.output);
-  explain.AddOption("--html", options.html, "write it to this file as well, with pictures")
+  explain.AddOption("--html", options.html, "also write the result with pictures to this file")
       .ValueName("OUT");
   return explain;
 }

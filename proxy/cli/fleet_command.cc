@@ -23,19 +23,19 @@ void AddSidecars(Command fleet, FleetOptions& options) {
   const CommandOption sidecars =
       fleet
           .AddOption("sidecars", options.sidecars,
-                     "metrics.address of sidecars, and the application beside each; those of one "
-                     "application are added up")
+                     "metrics.address of each sidecar, with the name of its application; sidecars "
+                     "of one application are added up")
           .Check(WhyNoSidecar)
           .ValueName("[NAME=]HOST:PORT");
   const CommandOption since = fleet.AddFlag("--since-start", options.since_start,
-                                            "tell of all calls since the start of each sidecar");
+                                            "count all calls since the start of each sidecar");
   AddDuration(fleet, "--interval", options.interval, absl::Seconds(1), absl::Hours(1),
-              "ask the sidecars twice, so long after each other")
+              "ask the sidecars twice, with this time between")
       .Excludes(since);
   const CommandOption prometheus =
       fleet
           .AddOption("--prometheus", options.prometheus,
-                     "ask Prometheus, as http://127.0.0.1:9090, instead of the sidecars")
+                     "ask Prometheus instead of the sidecars, such as http://127.0.0.1:9090")
           .Check([](const std::string& text) {
             return std::string(fleet::ReadPrometheusUrl(text).status().message());
           })
@@ -67,22 +67,25 @@ Command AddFleet(Command app, FleetOptions& options) {
   AddSidecars(fleet, options);
   fleet
       .AddOption("--join", options.joins,
-                 "the application that an upstream is, where their names do not tell")
+                 "the application that an upstream is, if their names differ")
       .Check([](const std::string& text) {
-        return SplitPair(text).has_value() ? std::string() : "\"" + text + "\" is no UPSTREAM=NAME";
+        return SplitPair(text).has_value() ? std::string()
+                                           : "\"" + text + "\" is not UPSTREAM=NAME";
       })
       .ValueName("UPSTREAM=NAME")
       .NamedEachTime();
-  fleet.AddOption("--bound", options.bound, "attempts per call above which a layer multiplies")
+  fleet
+      .AddOption("--bound", options.bound,
+                 "attempts per call above which a layer multiplies the load")
       .Within(kLeastBound, kMostBound)
       .ValueName("NUMBER")
       .ShowDefault();
   AddFormat(fleet, options.output);
-  fleet.AddOption("--html", options.html, "write it to this file as well, with a picture")
+  fleet.AddOption("--html", options.html, "also write the result with a picture to this file")
       .ValueName("OUT");
   fleet.Footer(
-      "Exit code 0: no layer multiplies, 1: one does, or several together, or a sidecar or "
-      "Prometheus was not read.");
+      "Exit code 0: no layer multiplies the load, 1: one layer does, or several together, or a "
+      "sidecar or Prometheus could not be read.");
   return fleet;
 }
 

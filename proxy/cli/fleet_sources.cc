@@ -129,7 +129,7 @@ std::string WhyNoSidecar(const std::string& text) {
   const bool named = text.find('=') != std::string::npos;
   if (pair.has_value() == named && SplitHostPort(named ? pair->second : text).has_value())
     return "";
-  return absl::StrCat("\"", text, "\" is no HOST:PORT or NAME=HOST:PORT");
+  return absl::StrCat("\"", text, "\" is not HOST:PORT or NAME=HOST:PORT");
 }
 
 FleetReadings AskSidecars(const std::vector<std::string>& sidecars,

@@ -4,7 +4,7 @@
 namespace levee {
 
 CommandOption AddFormat(Command command, std::string& format) {
-  return command.AddOption("-o,--output", format, "how it is printed: text or json")
+  return command.AddOption("-o,--output", format, "format of the output: text or json")
       .OneOf({"text", "json"})
       .ValueName("FORMAT")
       .ShowDefault();

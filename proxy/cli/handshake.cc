@@ -36,7 +36,7 @@ absl::StatusOr<net::Address> AddressOf(const EndpointSpec& endpoint, absl::Durat
   if (endpoint.kind == EndpointSpec::Kind::kUnix) {
     const std::optional<net::Address> address = net::Address::FromUnixPath(endpoint.path);
     if (address.has_value()) return *address;
-    return absl::InvalidArgumentError("is no path of a socket");
+    return absl::InvalidArgumentError("is not the path of a socket");
   }
   auto addresses = LookUp(endpoint.host, endpoint.port, timeout);
   if (!addresses.ok()) return addresses.status();

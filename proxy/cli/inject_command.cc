@@ -29,7 +29,7 @@ ValueCheck NameOf(const char* what, const char* allowed) {
   return [what, allowed](const std::string& text) -> std::string {
     const bool good = !text.empty() && std::isalnum(static_cast<unsigned char>(text[0])) != 0 &&
                       text.find_first_not_of(allowed) == std::string::npos;
-    return good ? "" : absl::StrCat("\"", text, "\" is no name of ", what);
+    return good ? "" : absl::StrCat("\"", text, "\" is not the name of ", what);
   };
 }
 
@@ -41,7 +41,7 @@ std::string IsServiceName(const std::string& text) {
       text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == std::string::npos &&
       std::none_of(std::begin(kNoLabel), std::end(kNoLabel),
                    [&](const char* edge) { return parts.find(edge) != std::string::npos; });
-  return good ? "" : absl::StrCat("\"", text, "\" is no name of a service; say cart.shop");
+  return good ? "" : absl::StrCat("\"", text, "\" is not the name of a service; say cart.shop");
 }
 
 // A ValueCheck.
@@ -56,26 +56,23 @@ Command AddInject(Command app, InjectCommandOptions& options) {
   Command inject =
       app.AddCommand("inject", "put the sidecar into the workloads of Kubernetes manifests");
   inject
-      .AddOption("-f,--filename", options.file,
-                 "manifests (YAML or JSON), also lists as kubectl prints them; '-': standard "
-                 "input")
+      .AddOption(
+          "-f,--filename", options.file,
+          "manifests (YAML or JSON), also lists as kubectl prints them; '-' is standard input")
       .ValueName("FILE")
       .Required();
   inject.AddFlag("--guard", options.inject.guard,
-                 "open port 9450 for calls to the application, which pass the policy's inbound "
-                 "listener");
-  const CommandOption capture =
-      inject
-          .AddOption(
-              "--capture", options.inject.capture,
-              "redirect the application's connections to these ports of services to Levee, as "
-              "50051,9090-9099")
-          .Check(IsPorts)
-          .ValueName("PORTS");
+                 "open port 9450 for calls to the application, for the policy's inbound listener");
+  const CommandOption capture = inject
+                                    .AddOption("--capture", options.inject.capture,
+                                               "redirect the application's connections to these "
+                                               "ports to Levee, such as 50051,9090-9099")
+                                    .Check(IsPorts)
+                                    .ValueName("PORTS");
   inject
       .AddOption("--hosts", options.inject.hosts,
-                 "lead these names of services to Levee by /etc/hosts, as cart.shop,pay.shop; the "
-                 "policy listens on their ports")
+                 "lead these names of services to Levee by /etc/hosts, such as cart.shop,pay.shop; "
+                 "the policy needs listeners on their ports")
       .SplitAt(',')
       .Check(IsServiceName)
       .Excludes(capture)
@@ -84,7 +81,9 @@ Command AddInject(Command app, InjectCommandOptions& options) {
       .Check(NameOf("an image", kImageCharacters))
       .ValueName("IMAGE")
       .ShowDefault();
-  inject.AddOption("--capture-image", options.inject.capture_image, "the image that redirects them")
+  inject
+      .AddOption("--capture-image", options.inject.capture_image,
+                 "the image that redirects connections")
       .Check(NameOf("an image", kImageCharacters))
       .ValueName("IMAGE")
       .ShowDefault();
@@ -98,7 +97,7 @@ Command AddInject(Command app, InjectCommandOptions& options) {
   inject.Footer(
       "Prints the manifests with Levee as a native sidecar in each Deployment, StatefulSet, "
       "DaemonSet, Job, CronJob and Pod; all other bytes stay as they are. If one workload cannot "
-      "have it, prints only the reasons, on stderr.");
+      "have Levee, prints only the reasons, on standard error.");
   return inject;
 }
 

@@ -83,7 +83,7 @@ absl::Status AskOn(int connection, const OneRequest& wanted, const std::string& 
 absl::Status Ask(const OneRequest& request, absl::Duration timeout) {
   const std::optional<HostPort> address = SplitHostPort(request.address);
   if (!address.has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat("\"", request.address, "\" is no HOST:PORT"));
+    return absl::InvalidArgumentError(absl::StrCat("\"", request.address, "\" is not HOST:PORT"));
   }
   const std::string host(address->host);
   const absl::Status status = Within(timeout, [request, host, port = address->port] {

@@ -41,7 +41,7 @@ std::optional<admin::v1::Snapshot> ReadSnapshot(const std::string& file) {
   admin::v1::Snapshot snapshot;
   const auto read = google::protobuf::util::JsonStringToMessage(text->text, &snapshot, options);
   if (read.ok() && snapshot.state().next() > 0) return snapshot;
-  FailToShow(absl::StrCat(file, " is no snapshot; levee snapshot writes one"));
+  FailToShow(absl::StrCat(file, " is not a snapshot; levee snapshot writes one"));
   return std::nullopt;
 }
 
@@ -60,10 +60,11 @@ AdminContent ContentOf(admin::v1::Snapshot snapshot) {
 
 Command AddPage(Command app, PageOptions& options) {
   Command page = app.AddCommand("page", "show the page of a snapshot in a browser");
-  page.AddOption("file", options.file, "what levee snapshot wrote, '-': standard input")
+  page.AddOption("file", options.file, "a file that levee snapshot wrote; '-' is standard input")
       .ValueName("FILE")
       .Required();
-  page.AddOption("--listen", options.listen, "where it is served; port 0: the system chooses one")
+  page.AddOption("--listen", options.listen,
+                 "the address of the page; with port 0 the system chooses a port")
       .Check([](const std::string& text) {
         return std::string(ParseListenAddress(text).status().message());
       })

@@ -48,7 +48,7 @@ std::optional<std::vector<RecordedCall>> ReadLogs(const char* command,
 }
 
 void AddLogs(Command command, std::vector<std::string>& logs) {
-  command.AddOption("logs", logs, "access logs of all calls, '-': standard input")
+  command.AddOption("logs", logs, "access logs of all calls; '-' is standard input")
       .ValueName("LOG")
       .Required();
 }
@@ -57,16 +57,18 @@ void AddLogs(Command command, std::vector<std::string>& logs) {
 
 Command AddReplay(Command app, ReplayOptions& options) {
   Command replay =
-      app.AddCommand("replay", "say what another policy had done with the calls of a log");
+      app.AddCommand("replay", "say what another policy would have done with the calls of a log");
   AddLogs(replay, options.logs);
   replay.AddOption("--config", options.config, "the policy file to try")
       .ValueName("FILE")
       .Required();
   replay.AddOption("--against", options.against, "another policy file, to compare")
       .ValueName("FILE");
-  replay.AddOption("--seed", options.seed, "of what is drawn").ValueName("N").ShowDefault();
+  replay.AddOption("--seed", options.seed, "seed of all random choices")
+      .ValueName("N")
+      .ShowDefault();
   AddFormat(replay, options.output);
-  replay.AddOption("--html", options.html, "write it to this file as well").ValueName("OUT");
+  replay.AddOption("--html", options.html, "also write the result to this file").ValueName("OUT");
   return replay;
 }
 
@@ -90,7 +92,7 @@ int RunReplay(const ReplayOptions& options) {
 }
 
 Command AddAdvise(Command app, AdviseOptions& options) {
-  Command advise = app.AddCommand("advise", "print what a log says against values of a policy");
+  Command advise = app.AddCommand("advise", "print which values of a policy a log speaks against");
   AddLogs(advise, options.logs);
   advise.AddOption("--config", options.config, "the policy file that was in effect")
       .ValueName("FILE")

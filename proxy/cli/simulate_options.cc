@@ -12,22 +12,24 @@ namespace levee {
 Command AddSimulate(Command app, SimulateOptions& options) {
   Command simulate =
       app.AddCommand("simulate", "run a scenario on virtual time, and compare policies in it");
-  simulate.AddOption("scenario", options.scenario, "the scenario (YAML), '-': standard input")
+  simulate.AddOption("scenario", options.scenario, "the scenario (YAML); '-' is standard input")
       .ValueName("SCENARIO")
       .Required();
   simulate
       .AddOption("--config", options.config,
-                 "policy file of every caller that has a sidecar, in place of the scenario's")
+                 "policy file of every caller with a sidecar, instead of the scenario's")
       .ValueName("FILE")
       .NamedEachTime();
-  simulate.AddOption("--seed", options.seed, "of what is random").ValueName("N").ShowDefault();
-  simulate.AddOption("--seeds", options.seeds, "run with so many seeds, and show medians")
+  simulate.AddOption("--seed", options.seed, "seed of all random choices")
+      .ValueName("N")
+      .ShowDefault();
+  simulate.AddOption("--seeds", options.seeds, "run with this many seeds, and show medians")
       .Within(1, 1000)
       .ValueName("N")
       .ShowDefault();
   simulate
       .AddOption("--compare", options.compare,
-                 "rules to run beside, in place of the scenario's: no-sidecar, no-retries, "
+                 "rules to compare with, instead of the scenario's: no-sidecar, no-retries, "
                  "plain-3, grpc-a6, envoy-istio, aws-2026")
       .SplitAt(',')
       .Check([](const std::string& name) {
@@ -48,11 +50,11 @@ Command AddSimulate(Command app, SimulateOptions& options) {
       .ValueName("X,Y");
   simulate
       .AddOption("-o,--output", options.output,
-                 "how it is printed: text, json or csv (second by second)")
+                 "format of the output: text, json, or csv (second by second)")
       .OneOf({"text", "json", "csv"})
       .ValueName("FORMAT")
       .ShowDefault();
-  simulate.AddOption("--html", options.html, "write it to this file as well, with pictures")
+  simulate.AddOption("--html", options.html, "also write the result with pictures to this file")
       .ValueName("OUT");
   return simulate;
 }

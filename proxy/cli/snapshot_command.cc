@@ -35,7 +35,8 @@ Command AddSnapshot(Command app, SnapshotOptions& options) {
   Command snapshot = app.AddCommand(
       "snapshot", "write what a running sidecar knows of itself to one file, for support");
   AddAdminAddress(snapshot, options.address);
-  snapshot.AddOption("-o,--output", options.output, "the file; without it, standard output")
+  snapshot
+      .AddOption("-o,--output", options.output, "the file to write; without it, standard output")
       .ValueName("FILE");
   snapshot.Footer(
       "It is JSON: the configuration in effect, five minutes of history, last calls, budgets, "

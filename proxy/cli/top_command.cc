@@ -86,13 +86,13 @@ void Top::Show() {
 Command AddTop(Command app, TopOptions& options) {
   Command top = app.AddCommand("top", "show what a running sidecar does, live in a terminal");
   AddAdminAddress(top, options.address);
-  top.AddOption("--count", options.count, "end after so many answers; 0: only when it is ended")
+  top.AddOption("--count", options.count, "end after this many answers; 0 means never")
       .Within(0, std::numeric_limits<int>::max())
       .ValueName("N")
       .ShowDefault("0");
   top.Footer(
       "Without a terminal it prints a line each second. Ctrl-C ends it. Exit code 1: the sidecar "
-      "did not answer the first or the last question.");
+      "did not answer the first or the last request.");
   return top;
 }
 

@@ -105,7 +105,7 @@ absl::StatusOr<ParsedHostPort> ParseHostPort(const std::string& text, const std:
     parsed.is_ip = ReadIpv6(parsed.host).has_value();
     if (!parsed.is_ip) return Wrong(text, "has no IPv6 address in its brackets; say [::1]:50051");
   } else if (parsed.host.find(':') != std::string::npos) {
-    return Wrong(text, "has several colons; an IPv6 address stands in brackets, as in [::1]:50051");
+    return Wrong(text, "has several colons; write an IPv6 address in brackets, as in [::1]:50051");
   } else {
     parsed.is_ip = ReadIpv4(parsed.host).has_value();
   }
@@ -183,11 +183,11 @@ absl::StatusOr<std::string> ParseUnixPath(const std::string& text) {
 absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text) {
   if (text == "authority:") return EndpointSpec{EndpointSpec::Kind::kAuthority, "", 0};
   if (text.starts_with("authority:")) {
-    return Wrong(text, "has something after \"authority:\"; the call's :authority says where");
+    return Wrong(text, "has text after \"authority:\"; the call's :authority gives the address");
   }
   if (text == "original:") return EndpointSpec{EndpointSpec::Kind::kOriginal, "", 0};
   if (text.starts_with("original:")) {
-    return Wrong(text, "has something after \"original:\"; the redirected connection says where");
+    return Wrong(text, "has text after \"original:\"; the redirected connection gives the address");
   }
   if (text.starts_with("unix:")) {
     absl::StatusOr<std::string> path = ParseUnixPath(text);
@@ -199,7 +199,7 @@ absl::StatusOr<EndpointSpec> ParseEndpoint(const std::string& text) {
       ParseHostPort(dns ? text.substr(4) : text, dns ? "dns:cart.shop:50051" : "10.0.0.7:50051");
   if (!parsed.ok()) return parsed.status();
   if (parsed->port == 0) {
-    return Wrong(text, "has port 0; say the port that the upstream listens on");
+    return Wrong(text, "has port 0; give the port that the upstream listens on");
   }
   const bool fixed = parsed->is_ip || parsed->host == "localhost";
   if (!fixed && !IsHostName(parsed->host)) return Wrong(text, "has no IP address and no host name");

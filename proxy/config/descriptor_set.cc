@@ -53,7 +53,7 @@ CheckCode CodeOf(const absl::Status& error) {
 absl::StatusOr<DescribedMethods> ParseDescriptorSet(const std::string& bytes) {
   google::protobuf::FileDescriptorSet set;
   if (!set.ParseFromString(bytes)) {
-    return absl::InvalidArgumentError(absl::StrCat("is no FileDescriptorSet", kCure));
+    return absl::InvalidArgumentError(absl::StrCat("is not a FileDescriptorSet", kCure));
   }
   DescribedMethods methods;
   for (const FileDescriptorProto& file : set.file()) AddMethods(file, methods);

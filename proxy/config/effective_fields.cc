@@ -19,7 +19,7 @@ bool HasValue(const FieldDescriptor& field, const Message& message) {
                              : message.GetReflection()->HasField(message, &field);
 }
 
-// Whether it means nothing beside a field that is given, and may not be given with it.
+// Whether it has no effect beside a field that is given, and may not be given with it.
 bool IsExcluded(const FieldDescriptor& field, const Message& message) {
   const google::protobuf::Descriptor& type = *field.containing_type();
   for (int i = 0; i < type.field_count(); ++i) {

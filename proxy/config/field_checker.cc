@@ -116,7 +116,7 @@ bool FieldChecker::Complete(const std::string& path, const Field& field, Message
   const bool given = positions_.Has(path);
   if (Size(field, message) > 0) return true;
   if (rule.required() && given) {
-    faults_.Add(positions_.Find(path), CheckCode::kEmptyList, "is empty; at least one is wanted");
+    faults_.Add(positions_.Find(path), CheckCode::kEmptyList, "is empty; give at least one");
   } else if (rule.required() && rule.default_().empty()) {
     faults_.Add(positions_.Find(path), CheckCode::kMissingField, "is missing; it must be given");
   }

@@ -55,7 +55,7 @@ bool IsToken(const std::string& text) {
 absl::StatusOr<std::string> ParseHeaderName(const std::string& text) {
   if (text.starts_with(':')) return Wrong(text, "is a pseudo-header; name a header");
   if (text.empty() || text.size() > kMaxHeaderName || !IsToken(text)) {
-    return Wrong(text, absl::StrCat("is no header's name; it has 1 to ", kMaxHeaderName,
+    return Wrong(text, absl::StrCat("is not the name of a header; a name has 1 to ", kMaxHeaderName,
                                     " letters, digits, '-', '_' and '.'"));
   }
   return absl::AsciiStrToLower(text);
@@ -65,10 +65,12 @@ absl::StatusOr<std::string> ParseAddedHeader(const std::string& text) {
   absl::StatusOr<std::string> name = ParseHeaderName(text);
   if (!name.ok()) return name;
   const std::string other = "; choose another, as in idempotency-key";
-  if (name->starts_with("grpc-")) return Wrong(text, "belongs to gRPC, as all of grpc-*" + other);
+  if (name->starts_with("grpc-"))
+    return Wrong(text, "belongs to gRPC, as all grpc-* headers do" + other);
   if (name->starts_with("levee-"))
-    return Wrong(text, "belongs to Levee, as all of levee-*" + other);
-  if (name->ends_with("-bin")) return Wrong(text, "would hold binary, as all of *-bin" + other);
+    return Wrong(text, "belongs to Levee, as all levee-* headers do" + other);
+  if (name->ends_with("-bin"))
+    return Wrong(text, "would hold binary data, as all *-bin headers do" + other);
   if (std::find(kHttpHeaders.begin(), kHttpHeaders.end(), *name) != kHttpHeaders.end()) {
     return Wrong(text, "has a meaning of its own in HTTP" + other);
   }

@@ -143,7 +143,8 @@ void PolicyWarnings::CheckFloor(const std::string& path, const v1::Budget& budge
   if (floor >= 1) return;
   if (budget.ratio() == 0) {
     Add(path + ".ratio", CheckCode::kBudgetAllowsNothing,
-        "is 0 and the floor is below one retry, so nothing is ever retried; raise one of the two, "
+        "is 0, and floor allows less than one retry, so nothing is ever retried; raise one of the "
+        "two, "
         "or say max_attempts: 1");
   } else if (budget.floor().per_second() > 0) {
     const bool by_window = positions_.Has(path + ".window");
@@ -159,9 +160,9 @@ void PolicyWarnings::CheckFloor(const std::string& path, const v1::Budget& budge
 void PolicyWarnings::CheckBurst(const std::string& path, const v1::Budget& budget) {
   if (!budget.burst().has_least() || budget.burst().least() >= 1 || budget.ratio() == 0) return;
   Add(path + ".burst.least", CheckCode::kBurstBelowOne,
-      absl::StrCat(budget.burst().least(), " is below one retry: of an upstream with fewer than ",
+      absl::StrCat(budget.burst().least(), " is below one retry: if an upstream has fewer than ",
                    std::ceil(1 / budget.ratio()), " calls in ", budget.burst().span(),
-                   " no call is ever retried; say 1 or more, 2 is the default"));
+                   ", no call is ever retried; say 1 or more, 2 is the default"));
 }
 
 // The default is no statement of the policy, so it needs no warning.
@@ -187,7 +188,7 @@ void PolicyWarnings::CheckStatedRate(const std::string& path, const v1::Budget& 
     Add(path + ".floor.per_second", CheckCode::kFloorAboveShare,
         absl::StrCat(budget.floor().per_second(), " is above what ratio allows of ", limit.rate(),
                      ", the rate limit, which is ", share,
-                     " per second: the floor alone decides; lower it"));
+                     " per second: floor alone decides how many retries there are; lower it"));
     return;
   }
 }
@@ -200,11 +201,11 @@ void PolicyWarnings::CheckThrottle() {
     const bool unavailable = policy_.throttle().on(i) == v1::Throttle::SIGN_UNAVAILABLE;
     if (!unavailable && policy_.throttle().on(i) != v1::Throttle::SIGN_RESOURCE_EXHAUSTED) continue;
     Add(absl::StrCat(path_, ".throttle.on[", i, "]"), CheckCode::kThrottledOnCode,
-        unavailable ? "says that the upstream cannot be used, not that it is overloaded: of a "
-                      "service that fails at random, calls are lost that would work; say mark and "
-                      "timeout"
-                    : "is also the answer to one caller that is over its own quota, and then the "
-                      "calls of all others are rejected; say mark and timeout");
+        unavailable
+            ? "says that the upstream cannot be used, not that it is overloaded: if a service "
+              "fails at random, calls are rejected that would succeed; say mark and timeout"
+            : "is also the answer to a caller that exceeds its own quota, and then the calls of "
+              "all other callers are rejected, too; say mark and timeout");
   }
 }
 
@@ -215,7 +216,8 @@ void PolicyWarnings::CheckLists(const std::string& path, const Message& lists) {
     const std::string& status = lists.http(i);
     if (!status.starts_with('4') || status == "408" || status == "429") continue;
     Add(absl::StrCat(path, ".http[", i, "]"), CheckCode::kHttpClientError,
-        absl::StrCat(status, " says that the request is wrong, which it will be again; list 408, ",
+        absl::StrCat(status,
+                     " says that the request is wrong, and repeating it does not help; list 408, ",
                      "429 or 5xx"));
   }
   for (int i = 0; i < lists.codes_size(); ++i) {
@@ -224,8 +226,8 @@ void PolicyWarnings::CheckLists(const std::string& path, const Message& lists) {
       continue;
     }
     Add(absl::StrCat(path, ".codes[", i, "]"), CheckCode::kPermanentStatus,
-        absl::StrCat(lists.codes(i), " is about the request, which will be the same again; list ",
-                     "what passes, as UNAVAILABLE does"));
+        absl::StrCat(lists.codes(i), " is about the request, and repeating it does not help; list ",
+                     "codes of failures that pass, such as UNAVAILABLE"));
   }
   if (Knows({"idempotency"}) && policy_.idempotency().mode() == Idempotency::MODE_NEVER) {
     CheckNever(path, lists);

@@ -35,7 +35,7 @@ absl::StatusOr<RateLimitKey> ParsePart(const std::string& text) {
                  "limit service");
   }
   if (!text.starts_with(RateLimitKey::kHeaderPrefix)) {
-    return Wrong(text, absl::StrCat("tells no buckets apart",
+    return Wrong(text, absl::StrCat("does not tell calls apart",
                                     Suggestion(text, {"method", "authority", "peer", "header:NAME"},
                                                "allowed")));
   }
@@ -55,7 +55,7 @@ absl::StatusOr<Rate> ParseRate(const std::string& text) {
   rate.seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
   if (rate.seconds == 0 || count.find_first_not_of("-.0123456789") != std::string::npos ||
       !absl::SimpleAtod(count, &rate.count) || !std::isfinite(rate.count)) {
-    return Wrong(text, "is no rate; say 100/s, 100/m or 100/h");
+    return Wrong(text, "is not a rate; say 100/s, 100/m or 100/h");
   }
   // Below this a double loses digits.
   if (std::abs(rate.count) < 1e-200) rate.count = 0;

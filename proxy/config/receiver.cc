@@ -83,10 +83,11 @@ std::optional<ReceiverAddress> ParseReceiver(const std::string& text) {
 void ValidateReceiver(const v1::Config& config, const Positions& positions, FaultList& faults) {
   const std::string& address = config.otlp().address();
   if (address.empty() || ParseReceiver(address).has_value()) return;
-  faults.Add(positions.Find("otlp.address"), CheckCode::kReceiverAddress,
-             absl::StrCat(Quoted(address),
-                          " is no address; say HOST:PORT, or https://HOST:PORT for TLS, without a "
-                          "path, as in otel-collector.monitoring:4317"));
+  faults.Add(
+      positions.Find("otlp.address"), CheckCode::kReceiverAddress,
+      absl::StrCat(Quoted(address),
+                   " is not an address; say HOST:PORT, or https://HOST:PORT for TLS, without a "
+                   "path, as in otel-collector.monitoring:4317"));
 }
 
 ReceiverHeaders LoadReceiverHeaders(const v1::Config& config, const Positions& positions,
@@ -124,7 +125,7 @@ void FindReceiverWarnings(const v1::Config& config, const Positions& positions,
   if (!receiver.has_value() || receiver->tls || IsLoopback(receiver->host)) return;
   warnings.Add(positions.Find(kHeadersPath), CheckCode::kHeadersInClear,
                absl::StrCat("goes to ", Quoted(otlp.address()),
-                            " without TLS, so that others can read it on its way; say https://"));
+                            " without TLS, so others can read it on the way; say https://"));
 }
 
 }  // namespace levee

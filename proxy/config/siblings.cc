@@ -64,7 +64,7 @@ void Siblings::Check(FaultList& faults) const {
     if (!given_.contains(&field) || !LacksNeed(field)) continue;
     const config::v1::FieldRule::Need& need = RuleOf(field).needs();
     faults.Add(positions_.Find(PathOf(field)), CheckCode::kNeedsField,
-               absl::StrCat("means nothing without ", need.field(), ": ", need.otherwise(),
+               absl::StrCat("has no effect without ", need.field(), ": ", need.otherwise(),
                             "; give ", need.field(), " as well, or leave it out"));
   }
 }

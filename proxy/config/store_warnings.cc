@@ -50,8 +50,8 @@ void StoreWarnings::CheckNames() {
     if (!store.has_tls() || !found || named || tls.insecure_skip_verify()) continue;
     Add(Element("stores", i) + ".tls", CheckCode::kNodesByAddress,
         absl::StrCat("servers that ", store.has_sentinel() ? "sentinels" : "nodes of the cluster",
-                     " name by an IP address have no name that their certificate could have; give ",
-                     "server_name or subject_alt_names, or let them be named by host names"));
+                     " name by IP address have no name to check in their certificates; give ",
+                     "server_name or subject_alt_names, or configure host names in Redis"));
   }
 }
 
@@ -65,8 +65,8 @@ void StoreWarnings::CheckUse() {
     const std::string& name = config_.stores(i).name();
     if (used.contains(name)) continue;
     Add(Element("stores", i) + ".name", CheckCode::kUnusedStore,
-        absl::StrCat("no rate limit and no guard.dedupe names ", name,
-                     "; let one do so, or remove the store"));
+        absl::StrCat("no rate limit and no guard.dedupe uses ", name,
+                     "; use it there, or remove the store"));
   }
 }
 
@@ -80,7 +80,7 @@ void StoreWarnings::CheckClaims() {
     Add(Element("policies", i) + ".guard.dedupe.claim", CheckCode::kClaimBelowTimeout,
         absl::StrCat(dedupe.claim(), " is less than three times the timeout of store ",
                      dedupe.store(), ", ", store->second->timeout(),
-                     ", so one slow answer to a renewal may lose the claim of a call that runs"));
+                     ", so one slow answer may lose the claim of a running call"));
   }
 }
 
@@ -97,8 +97,8 @@ void StoreWarnings::CheckKeys() {
     if (!UnsafeRetries(policy).empty()) continue;
     Add(Element("policies", i) + ".idempotency.key", CheckCode::kHalfOfKeys,
         absl::StrCat("policy ", policy.name(),
-                     " gives each call a key, and repeats none that may have run; list reset and "
-                     "timeout in retry.failures, or leave the key out"));
+                     " gives each call an idempotency key, but never retries a call that may have "
+                     "run; list reset and timeout in retry.failures, or leave the key out"));
   }
 }
 

@@ -71,8 +71,8 @@ void TlsWarnings::CheckFiles(const std::string& path, const std::string& certifi
     return;
   }
   Add(path + ".key", CheckCode::kExposedKey,
-      absl::StrCat(Quoted(key), " can be read by every user of the machine; take that ",
-                   "permission away: chmod o-r"));
+      absl::StrCat(Quoted(key), " can be read by every user of the machine; remove that ",
+                   "permission: chmod o-r"));
 }
 
 void TlsWarnings::CheckMount(const std::string& field, const std::string& file) {
@@ -82,8 +82,9 @@ void TlsWarnings::CheckMount(const std::string& field, const std::string& file) 
   if (!mount_points_->contains(fs::canonical(file, error).string())) return;
   Add(field, CheckCode::kMountedAlone,
       absl::StrCat(Quoted(file),
-                   " is mounted as a single file, as by subPath, so one that takes its ",
-                   "place is never seen; mount its directory"));
+                   " is mounted as a single file, for example by subPath, so Levee never sees a "
+                   "new file in its ",
+                   "place; mount its directory"));
 }
 
 // The agent may come later, and `check` may run elsewhere: that nothing is there says nothing.
@@ -93,7 +94,7 @@ void TlsWarnings::CheckSocket(const std::string& path, const std::string& spiffe
   const fs::file_status status = fs::status(file, error);
   if (error || !fs::exists(status) || fs::is_socket(status)) return;
   Add(path + ".spiffe", CheckCode::kNoWorkloadApi,
-      absl::StrCat(Quoted(file), " is there and is no socket"));
+      absl::StrCat(Quoted(file), " exists and is not a socket"));
 }
 
 // An SVID has the name of its workload, and seldom that of a host.
@@ -101,7 +102,7 @@ void TlsWarnings::CheckNames(const std::string& path, const v1::UpstreamTls& mes
   const bool named = IsGiven(message.server_name()) || message.subject_alt_names_size() > 0;
   if (named || message.insecure_skip_verify()) return;
   Add(path + ".spiffe", CheckCode::kSvidWithoutName,
-      "the service's SVID would have to have the name of its host, which few have; give "
+      "the service's SVID would need the name of its host, and few SVIDs have one; give "
       "subject_alt_names");
 }
 
@@ -109,7 +110,7 @@ void TlsWarnings::CheckClient(const std::string& path, const v1::UpstreamTls& me
                               const char* what) {
   if (message.insecure_skip_verify()) {
     Add(path + ".insecure_skip_verify", CheckCode::kPeerNotVerified,
-        absl::StrCat("any certificate is taken, so ", what,
+        absl::StrCat("any certificate is accepted, so ", what,
                      " may go to anybody; give `ca` instead"));
   }
   if (message.ca() != "system") CheckMount(path + ".ca", message.ca());

@@ -69,7 +69,7 @@ void Validator::CheckAddresses() {
     CheckAddress(path + ".address", address, /*is_listener=*/true);
     if (positions_.Has(path + ".mode") && !address.empty() && !address.starts_with("unix:")) {
       Add(path + ".mode", CheckCode::kModeWithoutSocket,
-          "is that of a Unix socket, and the address is none; leave it out");
+          "is for Unix sockets, and the address is not one; leave it out");
     }
     CheckCaptures(path, config_.listeners(i));
   }
@@ -158,7 +158,8 @@ void Validator::CheckNameOfService(const std::string& path, const v1::Upstream& 
     if (!endpoint.ok() || endpoint->kind == EndpointSpec::Kind::kAuthority) continue;
     if (!endpoint->host.empty() && !ReadIp(endpoint->host).has_value()) continue;
     Add(path + ".tls", CheckCode::kNoNameToCheck,
-        absl::StrCat("the certificate of ", Quoted(text), " is to have a name, and none is known; ",
+        absl::StrCat("the certificate of ", Quoted(text),
+                     " must have a name, and no name is known; ",
                      "give server_name or subject_alt_names"));
     return;
   }

@@ -152,7 +152,7 @@ void ValidateGuard(const std::string& path, const v1::Guard& guard, const Positi
     for (const char* field : {".initial", ".min", ".max"}) {
       if (!positions.Has(parent + field) || positions.Broken(parent + ".limit")) continue;
       faults.Add(positions.Find(parent + field), CheckCode::kNeedsField,
-                 absl::StrCat("means nothing beside limit: ", limit.limit(),
+                 absl::StrCat("has no effect beside limit: ", limit.limit(),
                               ", which is not adaptive; leave it out"));
     }
   } else if (limit.initial() < limit.min() || limit.initial() > limit.max()) {

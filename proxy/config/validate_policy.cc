@@ -72,7 +72,7 @@ void PolicyValidator::CheckBackoff(const std::string& path, const v1::Backoff& b
   if (!positions_.Broken(path + ".preset")) CheckMax(path, backoff);
   const std::string schedule = path + ".schedule";
   if (positions_.Has(schedule) && !positions_.Broken(schedule) && backoff.schedule_size() == 0) {
-    Add(schedule, CheckCode::kEmptyList, "is empty; at least one delay is wanted");
+    Add(schedule, CheckCode::kEmptyList, "is empty; give at least one delay");
   }
 }
 
@@ -97,7 +97,7 @@ void PolicyValidator::CheckHedge(const std::string& path, const v1::Policy& poli
   }
   if (policy.retry().rules_size() > 0) {
     Add(path + ".retry.rules", CheckCode::kBesideHedge,
-        absl::StrCat("means nothing beside ", hedge,
+        absl::StrCat("has no effect beside ", hedge,
                      "; hedged calls are not retried: leave one of the two out"));
   }
   if (policy.idempotency().mode() == v1::Idempotency::MODE_NEVER) {

@@ -86,7 +86,7 @@ void StoresValidator::CheckNames(const std::string& path, const v1::Store& store
       const std::optional<HostPort> address = SplitHostPort(node);
       if (!address.has_value() || !ReadIp(std::string(address->host)).has_value()) continue;
       Add(path + ".tls", CheckCode::kNoNameToCheck,
-          absl::StrCat("the certificate of \"", node, "\" is to have a name, and none is known; ",
+          absl::StrCat("the certificate of \"", node, "\" must have a name, and no name is known; ",
                        "give server_name or subject_alt_names"));
       return;
     }
@@ -103,7 +103,8 @@ void StoresValidator::CheckLimit(const std::string& path, const v1::RateLimit& l
     CheckGlobal(path, limit);
   } else if (limit.has_store()) {
     Add(path + ".store", CheckCode::kGlobalLimit,
-        "is not used: the limit is that of one sidecar; say scope: global, or leave store out");
+        "is not used, because the limit belongs to one sidecar; say scope: global, or leave store "
+        "out");
   }
 }
 
@@ -114,7 +115,7 @@ void StoresValidator::CheckDedupe(const std::string& path, const v1::Guard::Dedu
     return;
   }
   Add(path + ".store", CheckCode::kDanglingReference,
-      absl::StrCat("\"", dedupe.store(), "\" is the name of no store, nor memory"));
+      absl::StrCat("\"", dedupe.store(), "\" is neither the name of a store nor memory"));
 }
 
 void StoresValidator::CheckGlobal(const std::string& path, const v1::RateLimit& limit) {
@@ -123,28 +124,28 @@ void StoresValidator::CheckGlobal(const std::string& path, const v1::RateLimit& 
         "is global, but the limit has no store that all sidecars share; give store");
   } else if (!names_.contains(limit.store()) && !positions_.Broken("stores")) {
     Add(path + ".store", CheckCode::kDanglingReference,
-        absl::StrCat("\"", limit.store(), "\" is the name of no store"));
+        absl::StrCat("\"", limit.store(), "\" is not the name of a store"));
   }
   const bool has_grace = positions_.Has(path + ".grace");
   if (has_grace && limit.on_failure() != v1::RateLimit::ON_FAILURE_LAST) {
     Add(path + ".grace", CheckCode::kGlobalLimit,
-        "means nothing with this on_failure; only last goes on at the last rate for a while");
+        "has no effect with this on_failure; only last keeps the last rate for a while");
   }
   if (limit.adaptive()) {
     Add(path + ".adaptive", CheckCode::kGlobalLimit,
-        "means nothing for a global limit: one sidecar would lower the rate of all");
+        "does not work with a global limit: one sidecar would lower the rate of all");
   }
   if (limit.max_wait() != "none" && !limit.max_wait().empty()) {
     Add(path + ".max_wait", CheckCode::kGlobalLimit,
-        "means nothing for a global limit: its permits are leased, and no call waits in order for "
-        "one");
+        "does not work with a global limit: its permits are leased, and calls do not queue for "
+        "them");
   }
 }
 
 void StoresValidator::CheckService(const std::string& path, const v1::RateLimit& limit) {
   if (!limit.has_rls()) {
     Add(path + ".scope", CheckCode::kServiceLimit,
-        "is rls, but the limit has no service to ask; give rls with its address and its domain");
+        "is rls, but the limit names no service; give rls with an address and a domain");
     return;
   }
   if (!limit.rls().address().empty() && !SplitHostPort(limit.rls().address()).has_value()) {
@@ -154,7 +155,7 @@ void StoresValidator::CheckService(const std::string& path, const v1::RateLimit&
   }
   if (limit.key_size() == 0 && !positions_.Broken(path + ".key")) {
     Add(path + ".rls", CheckCode::kServiceLimit,
-        "has no descriptor, by which the service finds the limit; give key, such as "
+        "has no key, by which the service finds the limit; give one, such as "
         "[\"generic_key=text:paid\"]");
   }
 }
@@ -163,7 +164,7 @@ void StoresValidator::CheckService(const std::string& path, const v1::RateLimit&
 void StoresValidator::CheckNoService(const std::string& path, const v1::RateLimit& limit) {
   if (limit.has_rls()) {
     Add(path + ".rls", CheckCode::kServiceLimit,
-        "is not used: no service is asked for a limit of this scope; say scope: rls, or leave rls "
+        "is not used, because a limit of this scope asks no service; say scope: rls, or leave rls "
         "out");
   }
   CheckPlainParts(path + ".key", limit.key());
@@ -177,7 +178,7 @@ void StoresValidator::CheckPlainParts(
     const std::string part = parts[i].substr(equals + 1);
     const bool text = part.starts_with(RateLimitKey::kTextPrefix);
     Add(absl::StrCat(path, "[", i, "]"), CheckCode::kServiceLimit,
-        absl::StrCat("names an entry, and no rate limit service reads it; ",
+        absl::StrCat("names an entry, which only rate limit services read; ",
                      text ? "leave it out" : absl::StrCat("say ", part)));
   }
 }

@@ -44,7 +44,7 @@ absl::StatusOr<ParsedText> ParseName(const std::string& text) {
     return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.';
   });
   if (!fits || text.empty() || text.size() > 63) {
-    return Wrong(text, "is no name; it has 1 to 63 letters, digits, '-', '_' and '.'");
+    return Wrong(text, "is not a name; a name has 1 to 63 letters, digits, '-', '_' and '.'");
   }
   return ParsedText{text};
 }
@@ -54,7 +54,7 @@ absl::StatusOr<ParsedText> ParseHttpStatus(const std::string& text) {
   const bool digits = three && absl::ascii_isdigit(static_cast<unsigned char>(text[1])) &&
                       absl::ascii_isdigit(static_cast<unsigned char>(text[2]));
   if (!digits && !(three && text.substr(1) == "xx")) {
-    return Wrong(text, "is no HTTP status; say 429, or 5xx for 500 to 599");
+    return Wrong(text, "is not an HTTP status; say 429, or 5xx for 500 to 599");
   }
   return ParsedText{text};
 }
@@ -135,7 +135,7 @@ absl::StatusOr<ParsedText> FromWhole(const absl::StatusOr<int>& number) {
 absl::StatusOr<ParsedText> ParseSocket(const std::string& text) {
   const size_t path = text.starts_with("unix:/") ? text.find_first_not_of('/', 5) : text.npos;
   if (path == text.npos || path == std::string("unix://").size()) {
-    return Wrong(text, "is no path of a Unix socket; say unix:///run/spire/agent.sock");
+    return Wrong(text, "is not the path of a Unix socket; say unix:///run/spire/agent.sock");
   }
   const absl::StatusOr<std::string> parsed = ParseUnixPath("unix:" + text.substr(path - 1));
   if (!parsed.ok()) return parsed.status();
@@ -144,12 +144,12 @@ absl::StatusOr<ParsedText> ParseSocket(const std::string& text) {
 
 absl::StatusOr<ParsedText> ParseTlsVersion(const std::string& text) {
   if (text == "1.2" || text == "1.3") return ParsedText{text};
-  return Wrong(text, "is no version of TLS that Levee speaks; say 1.2 or 1.3");
+  return Wrong(text, "is not a version of TLS that Levee speaks; say 1.2 or 1.3");
 }
 
 absl::StatusOr<ParsedText> ParseHostName(const std::string& text) {
   if (IsHostName(text)) return ParsedText{text};
-  return Wrong(text, "is no host name; say cart.shop");
+  return Wrong(text, "is not a host name; say cart.shop");
 }
 
 absl::StatusOr<ParsedText> AsItIs(const std::string& text, const absl::Status& status) {
@@ -165,7 +165,7 @@ absl::StatusOr<absl::Duration> ParseDuration(const std::string& text) {
     return Wrong(text, absl::StrCat("has no unit; say ", text, "ms or ", text, "s"));
   }
   if (!absl::ParseDuration(text, &duration) || text.find("inf") != std::string::npos) {
-    return Wrong(text, "is no duration; say 250ms, 10s or 1m30s (units: ns, us, ms, s, m, h)");
+    return Wrong(text, "is not a duration; say 250ms, 10s or 1m30s (units: ns, us, ms, s, m, h)");
   }
   if (duration > absl::Hours(8760))
     return absl::OutOfRangeError(
@@ -188,20 +188,20 @@ absl::StatusOr<int64_t> ParseSize(const std::string& text) {
       return bytes;
     }
   }
-  return Wrong(text, "is no size; say 64KiB (a whole number and B, KiB, MiB or GiB)");
+  return Wrong(text, "is not a size; say 64KiB (a whole number and B, KiB, MiB or GiB)");
 }
 
 absl::StatusOr<int> ParseFileMode(const std::string& text) {
   const bool octal = text.find_first_not_of("01234567") == std::string::npos;
   const size_t digits = text.size() - (text.starts_with('0') ? 1 : 0);
-  if (!octal || digits != 3) return Wrong(text, "is no file mode; say 0660 (octal)");
+  if (!octal || digits != 3) return Wrong(text, "is not a file mode; say 0660 (octal)");
   return std::stoi(text, nullptr, 8);
 }
 
 absl::StatusOr<int> ParseWhole(const std::string& text) {
   int number;
   const bool digits = text.find_first_not_of("-0123456789") == std::string::npos;
-  if (!digits || !absl::SimpleAtoi(text, &number)) return Wrong(text, "is no whole number");
+  if (!digits || !absl::SimpleAtoi(text, &number)) return Wrong(text, "is not a whole number");
   return number;
 }
 
@@ -209,16 +209,17 @@ absl::StatusOr<StatusCode> ParseFailureCode(const std::string& text) {
   const std::optional<StatusCode> code = ParseStatusCode(text);
   if (code == StatusCode::kOk) return Wrong(text, "is success; name a code that means failure");
   if (code.has_value()) return *code;
-  if (IsNumber(text)) return Wrong(text, "is no gRPC status code; they are 1 to 16");
+  if (IsNumber(text)) return Wrong(text, "is not a gRPC status code; they are 1 to 16");
   std::vector<std::string> names;
   for (int i = 1; i < kStatusCodes; ++i) {
     names.emplace_back(StatusCodeName(static_cast<StatusCode>(i)));
   }
-  return Wrong(text, absl::StrCat("is no gRPC status code", Suggestion(text, names, "they are")));
+  return Wrong(text,
+               absl::StrCat("is not a gRPC status code", Suggestion(text, names, "they are")));
 }
 
 absl::StatusOr<double> ParsePercentile(const std::string& text) {
-  constexpr const char* kWrong = "is no percentile; say p50, p95 or p99.9 (p1 to p99.9)";
+  constexpr const char* kWrong = "is not a percentile; say p50, p95 or p99.9 (p1 to p99.9)";
   const std::string digits = text.substr(std::min<size_t>(1, text.size()));
   const size_t point = std::min(digits.find('.'), digits.size());
   const bool one_decimal = point == digits.size() || point + 2 == digits.size();

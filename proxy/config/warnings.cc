@@ -188,7 +188,7 @@ void Warnings::CheckUpstreams() {
     const absl::StatusOr<absl::Duration> parsed = ParseDuration(interval);
     if (!parsed.ok() || *parsed <= absl::ZeroDuration() || *parsed >= kUsualKeepalive) continue;
     Add(Element("upstreams", i) + ".keepalive.interval", CheckCode::kFrequentKeepalive,
-        absl::StrCat(interval, " is below 5m, and servers that are not told otherwise close ",
+        absl::StrCat(interval, " is below 5m, and by default servers close ",
                      "connections that PING more often; raise it, or allow it on the servers"));
   }
 }
@@ -218,8 +218,8 @@ void Warnings::CheckOverload() {
     if (signal == v1::Overload::SIGNAL_LEVEE) return;
   }
   Add("overload.honor", CheckCode::kMarkIgnored,
-      "does not list levee, so what a Levee further down gave up is retried here, and retries "
-      "multiply with the layers; list it");
+      "does not list levee, so calls that another Levee below has given up are retried here, and "
+      "retries multiply with the layers; list it");
 }
 
 // Returns false, with a warning, if no call gets this route.

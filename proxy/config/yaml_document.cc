@@ -114,7 +114,7 @@ void AddSyntaxFault(const std::string& file, const std::string& text, TextFormat
 bool IsPlainUtf8(const std::string& file, const std::string& text, FaultList& faults) {
   // yaml-cpp would silently end the document there.
   if (text.find('\0') != std::string::npos) {
-    faults.Add({file, 0, 0, ""}, CheckCode::kNotUtf8, "holds a NUL byte; text in UTF-8 is wanted");
+    faults.Add({file, 0, 0, ""}, CheckCode::kNotUtf8, "holds a NUL byte; save it as text in UTF-8");
     return false;
   }
   if (const size_t at = FindInvalidUtf8(text); at != std::string::npos) {

@@ -108,7 +108,7 @@ void YamlWalker::ReadMessage(const YAML::Node& node, const std::string& path, Me
   }
   if (!node.IsMap()) {
     Refuse(path, CheckCode::kWrongType,
-           absl::StrCat("is ", Describe(node), "; a mapping of these is wanted: ",
+           absl::StrCat("is ", Describe(node), "; write a mapping of these: ",
                         absl::StrJoin(KeysOf(*message.GetDescriptor()), ", ")));
     return;
   }
@@ -117,7 +117,7 @@ void YamlWalker::ReadMessage(const YAML::Node& node, const std::string& path, Me
     if (!CountValue(entry.first.Mark())) return;
     if (!entry.first.IsScalar()) {
       faults_.Add(At(entry.first.Mark(), path), CheckCode::kKeyNotWord,
-                  "a key is not a word; NAME: VALUE is wanted");
+                  "a key is not a single word; write NAME: VALUE");
       continue;
     }
     const std::string& key = entry.first.Scalar();
@@ -191,7 +191,7 @@ void YamlWalker::ReadList(const YAML::Node& node, const FieldDescriptor& field,
   if (!node.IsSequence()) {
     const std::string example = node.IsScalar() ? absl::StrCat("; say [", node.Scalar(), "]") : "";
     Refuse(path, CheckCode::kWrongType,
-           absl::StrCat("is ", Describe(node), "; a list is wanted", example));
+           absl::StrCat("is ", Describe(node), "; write a list", example));
     return;
   }
   int index = 0;
@@ -229,7 +229,7 @@ bool YamlWalker::StoreScalar(const YAML::Node& node, const FieldDescriptor& fiel
   if (!node.IsScalar()) {
     Refuse(path, node.IsNull() ? CheckCode::kNoValue : CheckCode::kWrongType,
            node.IsNull() ? "has no value; leave the element out"
-                         : absl::StrCat("is ", Describe(node), "; a single value is wanted"));
+                         : absl::StrCat("is ", Describe(node), "; write a single value"));
     return false;
   }
   if (field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {

@@ -50,7 +50,7 @@ void ReadMethod(Section method, MethodMatch& result) {
   for (const char* key : {"service", "method"}) {
     const std::string text = method.Text(key).value_or("x");
     if (text.empty() || !IsLiteral(text)) {
-      method.Refuse(key, absl::StrCat(Quoted(text), " is no name"));
+      method.Refuse(key, absl::StrCat(Quoted(text), " is not a name"));
     }
   }
   const std::string glob = absl::StrCat("/", service.value_or("*"), "/", name.value_or("*"));

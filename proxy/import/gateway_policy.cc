@@ -111,7 +111,7 @@ std::vector<std::string> ReadAltNames(Section& validation, Notes& notes) {
     const std::string written = entry.Text(key).value_or("");
     const std::string name = absl::StrCat(type == "URI" ? "uri:" : "dns:", written);
     if (!ParseText(FieldRule::ALT_NAME, name).ok()) {
-      entry.Refuse(key, absl::StrCat(Quoted(written), " is no name of a certificate"));
+      entry.Refuse(key, absl::StrCat(Quoted(written), " is not the name of a certificate"));
     }
     AddNote(entry.Unread(), notes);
     names.push_back(name);

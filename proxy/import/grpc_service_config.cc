@@ -216,7 +216,7 @@ std::optional<MethodName> ServiceConfigImport::ReadName(Section section) {
     const bool glob = text.find('*') != std::string::npos || text.find('/') != std::string::npos;
     const bool visible = std::all_of(text.begin(), text.end(), absl::ascii_isgraph);
     if (glob || !visible) {
-      section.Refuse(key, absl::StrCat(Quoted(text), " is no name; say pkg.Service and Method"));
+      section.Refuse(key, absl::StrCat(Quoted(text), " is not a name; say pkg.Service and Method"));
       return std::nullopt;
     }
   }

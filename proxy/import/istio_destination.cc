@@ -84,7 +84,7 @@ void ReadAltNames(Section& section, TlsDraft& tls) {
       tls.subject_alt_names.push_back(name);
     } else {
       section.source().Refuse(item.place,
-                              absl::StrCat(Quoted(*text), " is no name of a certificate"));
+                              absl::StrCat(Quoted(*text), " is not the name of a certificate"));
     }
   }
 }

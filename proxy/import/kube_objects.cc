@@ -115,7 +115,7 @@ std::string ReadName(Section& section, std::string_view key, bool required,
   const std::optional<std::string> name = section.Text(key);
   if (!name.has_value() && !required) return "";
   if (name.has_value() && is_name(*name)) return *name;
-  section.Refuse(key, name.has_value() ? absl::StrCat(Quoted(*name), " is no name")
+  section.Refuse(key, name.has_value() ? absl::StrCat(Quoted(*name), " is not a name")
                                        : std::string("must be given"));
   return "";
 }

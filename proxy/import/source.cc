@@ -261,7 +261,7 @@ std::vector<Item> Source::ParseDocuments(const ConfigText& text) {
 
 std::optional<Section> Source::AsSection(const Item& item) {
   if (!item.node.IsMap()) {
-    Refuse(item.place, absl::StrCat("is ", Describe(item.node), "; a mapping is wanted"));
+    Refuse(item.place, absl::StrCat("is ", Describe(item.node), "; write a mapping"));
     return std::nullopt;
   }
   Section section(*this, item.place);
@@ -288,7 +288,7 @@ std::optional<Section> Source::AsSection(const Item& item) {
 
 std::optional<std::string> Source::AsText(const Item& item) {
   if (item.node.IsScalar()) return item.node.Scalar();
-  Refuse(item.place, absl::StrCat("is ", Describe(item.node), "; a single value is wanted"));
+  Refuse(item.place, absl::StrCat("is ", Describe(item.node), "; write a single value"));
   return std::nullopt;
 }
 
@@ -338,14 +338,14 @@ std::optional<absl::Duration> Source::AsDuration(const Item& item) {
       break;
   }
   if (good) return duration;
-  Refuse(item.place, absl::StrCat(Quoted(*text), " is no duration; ", form));
+  Refuse(item.place, absl::StrCat(Quoted(*text), " is not a duration; ", form));
   return std::nullopt;
 }
 
 std::vector<Item> Source::AsList(const Item& item) {
   std::vector<Item> items;
   if (!item.node.IsSequence()) {
-    Refuse(item.place, absl::StrCat("is ", Describe(item.node), "; a list is wanted"));
+    Refuse(item.place, absl::StrCat("is ", Describe(item.node), "; write a list"));
     return items;
   }
   for (const YAML::Node& element : item.node) {

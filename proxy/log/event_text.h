@@ -9,7 +9,7 @@
 
 namespace levee {
 
-// "endpoint_unreachable: an endpoint cannot be reached upstream=cart reason="connection refused"".
+// "endpoint_unreachable: an endpoint is unreachable upstream=cart reason="connection refused"".
 // Values are in quotes, with JSON's escapes, unless they are plain words; so no caller can forge a
 // line.
 std::string EventText(const LogEvent& event);

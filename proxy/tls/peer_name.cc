@@ -117,9 +117,9 @@ absl::StatusOr<AltName> ParseAltName(std::string_view text) {
   if (text.starts_with(kUriPrefix) && visible && !value.empty()) {
     return AltName{AltName::Kind::kUri, value};
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", Abseil(text),
-                   "\" is no name of a certificate; say dns:cart.shop or uri:spiffe://shop/cart"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "\"", Abseil(text),
+      "\" is not the name of a certificate; say dns:cart.shop or uri:spiffe://shop/cart"));
 }
 
 bool HasOneOf(X509* certificate, const std::vector<AltName>& names) {

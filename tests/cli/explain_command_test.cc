@@ -93,7 +93,7 @@ TEST_F(ExplainTest, AWrongQuestionIsWrongUsage) {
             "--deadline: \"2\" has no unit; say 2ms or 2s");
   EXPECT_EQ(First({"explain", policy_, "--deadline", "0s"}), "--deadline: is no time");
   EXPECT_THAT(First({"explain", policy_, "--header", "x-tenant"}),
-              HasSubstr("\"x-tenant\" is no NAME=VALUE"));
+              HasSubstr("\"x-tenant\" is not NAME=VALUE"));
   EXPECT_EQ(First({"explain"}), "levee explain: FILE is required");
 }
 

@@ -28,15 +28,15 @@ TEST(FleetCommand, NeedsSidecarsOrPrometheusAndNotBoth) {
 }
 
 TEST(FleetCommand, RefusesWhatMeansNothing) {
-  EXPECT_THAT(FleetRefused({"a"}), HasSubstr("\"a\" is no HOST:PORT or NAME=HOST:PORT"));
-  EXPECT_THAT(FleetRefused({"=a:1"}), HasSubstr("\"=a:1\" is no HOST:PORT or NAME=HOST:PORT"));
+  EXPECT_THAT(FleetRefused({"a"}), HasSubstr("\"a\" is not HOST:PORT or NAME=HOST:PORT"));
+  EXPECT_THAT(FleetRefused({"=a:1"}), HasSubstr("\"=a:1\" is not HOST:PORT or NAME=HOST:PORT"));
   EXPECT_THAT(FleetRefused({"a:1", "--interval", "5"}),
-              HasSubstr("is no duration with a unit from 1s"));
+              HasSubstr("is not a duration with a unit from 1s"));
   EXPECT_THAT(FleetRefused({"a:1", "--interval", "2s", "--since-start"}), HasSubstr("excludes"));
   EXPECT_THAT(FleetRefused({"a:1", "--range", "5m"}), HasSubstr("requires --prometheus"));
   EXPECT_THAT(FleetRefused({"--prometheus", "b:9090"}),
               HasSubstr("\"b:9090\" is no http://HOST:PORT"));
-  EXPECT_THAT(FleetRefused({"a:1", "--join", "cart"}), HasSubstr("\"cart\" is no UPSTREAM=NAME"));
+  EXPECT_THAT(FleetRefused({"a:1", "--join", "cart"}), HasSubstr("\"cart\" is not UPSTREAM=NAME"));
   EXPECT_THAT(FleetRefused({"a:1", "--bound", "0.5"}), HasSubstr("--bound"));
 }
 

@@ -66,7 +66,7 @@ TEST_F(ProbeTest, SilenceIsCutOff) {
 }
 
 TEST_F(ProbeTest, AnAddressHasAHostAndAPort) {
-  EXPECT_EQ(Ask("localhost"), "\"localhost\" is no HOST:PORT");
+  EXPECT_EQ(Ask("localhost"), "\"localhost\" is not HOST:PORT");
 }
 
 TEST_F(ProbeTest, TheCommandPrintsOneLineAndReturnsTheExitCode) {

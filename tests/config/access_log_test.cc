@@ -75,7 +75,7 @@ TEST(AccessLogConfig, TheSampleIsAShare) {
 
 TEST(AccessLogConfig, ALogOfNothingIsAFault) {
   EXPECT_EQ(FaultsOf("access_log: {when: []}\n"),
-            "f:1:14: LV111 access_log.when: is empty; at least one is wanted");
+            "f:1:14: LV111 access_log.when: is empty; give at least one");
 }
 
 }  // namespace

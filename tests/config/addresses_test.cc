@@ -47,15 +47,15 @@ TEST(Addresses, Endpoints) {
   EXPECT_EQ(ParseEndpoint("original:").value().kind, EndpointSpec::Kind::kOriginal);
   EXPECT_EQ(ParseEndpoint("[::1]:1").value().host, "::1");
   EXPECT_EQ(ParseEndpoint("10.0.0.1:0").status().message(),
-            "\"10.0.0.1:0\" has port 0; say the port that the upstream listens on");
-  EXPECT_EQ(ParseEndpoint("authority:80").status().message(),
-            "\"authority:80\" has something after \"authority:\"; the call's :authority says "
-            "where");
-  EXPECT_EQ(ParseEndpoint("original:80").status().message(),
-            "\"original:80\" has something after \"original:\"; the redirected connection says "
-            "where");
+            "\"10.0.0.1:0\" has port 0; give the port that the upstream listens on");
+  EXPECT_EQ(
+      ParseEndpoint("authority:80").status().message(),
+      "\"authority:80\" has text after \"authority:\"; the call's :authority gives the address");
+  EXPECT_EQ(
+      ParseEndpoint("original:80").status().message(),
+      "\"original:80\" has text after \"original:\"; the redirected connection gives the address");
   EXPECT_EQ(ParseEndpoint("::1:80").status().message(),
-            "\"::1:80\" has several colons; an IPv6 address stands in brackets, as in "
+            "\"::1:80\" has several colons; write an IPv6 address in brackets, as in "
             "[::1]:50051");
 }
 

@@ -108,7 +108,7 @@ TEST(BackoffKinds, ExcludedFieldsAreStillChecked) {
 TEST(BackoffKinds, TruncateNeedsASlot) {
   EXPECT_EQ(
       BackoffFaults("truncate: 5"),
-      "f:2:11: LV305 policies[0].retry.backoff.truncate: means nothing without slot: there is "
+      "f:2:11: LV305 policies[0].retry.backoff.truncate: has no effect without slot: there is "
       "nothing to truncate; give slot as well, or leave it out");
   EXPECT_EQ(
       BackoffFaults("slot: 1ms, truncate: 31"),
@@ -116,12 +116,10 @@ TEST(BackoffKinds, TruncateNeedsASlot) {
 }
 
 TEST(BackoffKinds, ScheduleIsNotEmpty) {
-  EXPECT_EQ(
-      BackoffFaults("schedule: []"),
-      "f:2:1: LV111 policies[0].retry.backoff.schedule: is empty; at least one delay is wanted");
-  EXPECT_EQ(
-      BackoffFaults("schedule: 1s"),
-      "f:2:11: LV109 policies[0].retry.backoff.schedule: is \"1s\"; a list is wanted; say [1s]");
+  EXPECT_EQ(BackoffFaults("schedule: []"),
+            "f:2:1: LV111 policies[0].retry.backoff.schedule: is empty; give at least one delay");
+  EXPECT_EQ(BackoffFaults("schedule: 1s"),
+            "f:2:11: LV109 policies[0].retry.backoff.schedule: is \"1s\"; write a list; say [1s]");
 }
 
 }  // namespace

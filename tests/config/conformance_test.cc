@@ -93,36 +93,38 @@ TEST(Config, A6_MultiplierBelowOneIsRefusedWithItsPosition) {
 }
 
 TEST(Config, A6_UnknownCodesAreRefusedWithTheirPositions) {
-  EXPECT_EQ(
-      FaultsOf("policies:\n"
-               "  - name: default\n"
-               "    retry:\n"
-               "      codes:\n"
-               "        - UNAVAILABEL\n"
-               "        - ABORTED\n"
-               "        - 17\n"
-               "        - -1\n"
-               "        - OK\n"
-               "        - 0\n"),
-      "f:5:11: LV206 policies[0].retry.codes[0]: \"UNAVAILABEL\" is no gRPC status code; did you "
-      "mean UNAVAILABLE?\n"
-      "f:7:11: LV206 policies[0].retry.codes[2]: \"17\" is no gRPC status code; they are 1 to 16\n"
-      "f:8:11: LV206 policies[0].retry.codes[3]: \"-1\" is no gRPC status code; they are 1 to 16\n"
-      "f:9:11: LV206 policies[0].retry.codes[4]: \"OK\" is success; name a code that means "
-      "failure\n"
-      "f:10:11: LV206 policies[0].retry.codes[5]: \"0\" is success; name a code that means "
-      "failure");
-  EXPECT_EQ(
-      PolicyFaults("retry: {rules: [{codes: [ABORTD]}]}"),
-      "f:2:26: LV206 policies[0].retry.rules[0].codes[0]: \"ABORTD\" is no gRPC status code; did "
-      "you mean ABORTED?");
+  EXPECT_EQ(FaultsOf("policies:\n"
+                     "  - name: default\n"
+                     "    retry:\n"
+                     "      codes:\n"
+                     "        - UNAVAILABEL\n"
+                     "        - ABORTED\n"
+                     "        - 17\n"
+                     "        - -1\n"
+                     "        - OK\n"
+                     "        - 0\n"),
+            "f:5:11: LV206 policies[0].retry.codes[0]: \"UNAVAILABEL\" is not a gRPC status code; "
+            "did you "
+            "mean UNAVAILABLE?\n"
+            "f:7:11: LV206 policies[0].retry.codes[2]: \"17\" is not a gRPC status code; they are "
+            "1 to 16\n"
+            "f:8:11: LV206 policies[0].retry.codes[3]: \"-1\" is not a gRPC status code; they are "
+            "1 to 16\n"
+            "f:9:11: LV206 policies[0].retry.codes[4]: \"OK\" is success; name a code that means "
+            "failure\n"
+            "f:10:11: LV206 policies[0].retry.codes[5]: \"0\" is success; name a code that means "
+            "failure");
+  EXPECT_EQ(PolicyFaults("retry: {rules: [{codes: [ABORTD]}]}"),
+            "f:2:26: LV206 policies[0].retry.rules[0].codes[0]: \"ABORTD\" is not a gRPC status "
+            "code; did "
+            "you mean ABORTED?");
   EXPECT_EQ(
       PolicyFaults("hedge: {delay: 1s, non_fatal: [0]}"),
       "f:2:32: LV206 policies[0].hedge.non_fatal[0]: \"0\" is success; name a code that means "
       "failure");
   EXPECT_EQ(
       FaultsOf("overload:\n  status: TEAPOT\n"),
-      "f:2:11: LV206 overload.status: \"TEAPOT\" is no gRPC status code; they are: CANCELLED, "
+      "f:2:11: LV206 overload.status: \"TEAPOT\" is not a gRPC status code; they are: CANCELLED, "
       "UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS, "
       "PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, "
       "UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED");

@@ -181,14 +181,14 @@ TEST(DescriptorSet, FaultyContentIsAFaultWhereItIsNamed) {
   const std::string file = folder.Write("shop.proto", "syntax = \"proto3\";\n");
   EXPECT_EQ(FaultsOf(UpstreamWith(file)),
             "f:4:21: LV403 upstreams[0].descriptor_set: \"" + file +
-                "\" is no FileDescriptorSet; write it with protoc --include_imports "
+                "\" is not a FileDescriptorSet; write it with protoc --include_imports "
                 "--descriptor_set_out=FILE");
 }
 
 TEST(DescriptorSet, IsADescriptorSetWithAService) {
   const std::string cure = "; write it with protoc --include_imports --descriptor_set_out=FILE";
-  EXPECT_EQ(WrongWith("service Cart {}"), "is no FileDescriptorSet" + cure);
-  EXPECT_EQ(WrongWith(Shop().substr(0, 40)), "is no FileDescriptorSet" + cure);
+  EXPECT_EQ(WrongWith("service Cart {}"), "is not a FileDescriptorSet" + cure);
+  EXPECT_EQ(WrongWith(Shop().substr(0, 40)), "is not a FileDescriptorSet" + cure);
   EXPECT_EQ(WrongWith(""), "describes no service with methods" + cure);
   FileDescriptorSet without;
   without.add_file()->set_name("messages.proto");
@@ -206,7 +206,7 @@ TEST(DescriptorSet, FileBeyondTheLimitIsNotRead) {
   std::filesystem::resize_file(file, 64 << 20);
   EXPECT_EQ(FaultsOf(UpstreamWith(file)),
             "f:4:21: LV403 upstreams[0].descriptor_set: \"" + file +
-                "\" is no FileDescriptorSet; write it with protoc --include_imports "
+                "\" is not a FileDescriptorSet; write it with protoc --include_imports "
                 "--descriptor_set_out=FILE");
 }
 

@@ -28,10 +28,10 @@ TEST(FieldChecker, MissingFieldsAreReportedAtTheirEntry) {
 
 TEST(FieldChecker, ListsThatMayNotBeEmpty) {
   EXPECT_EQ(FaultsOf("listeners: []\nroutes: []\n"),
-            "f:1:1: LV111 listeners: is empty; at least one is wanted\n"
-            "f:2:1: LV111 routes: is empty; at least one is wanted");
+            "f:1:1: LV111 listeners: is empty; give at least one\n"
+            "f:2:1: LV111 routes: is empty; give at least one");
   EXPECT_EQ(FaultsOf("upstreams: [{name: anywhere, endpoints: []}]\n"),
-            "f:1:30: LV111 upstreams[0].endpoints: is empty; at least one is wanted");
+            "f:1:30: LV111 upstreams[0].endpoints: is empty; give at least one");
 }
 
 TEST(FieldChecker, DuplicateNamesAreReportedWithTheFirst) {
@@ -50,29 +50,29 @@ TEST(FieldChecker, DuplicateNamesAreReportedWithTheFirst) {
 }
 
 TEST(FieldChecker, NamesAreShortWords) {
-  EXPECT_EQ(
-      FaultsOf("policies: [{name: \"a b\"}]\n"),
-      "f:1:19: LV211 policies[0].name: \"a b\" is no name; it has 1 to 63 letters, digits, '-', "
-      "'_' and '.'");
+  EXPECT_EQ(FaultsOf("policies: [{name: \"a b\"}]\n"),
+            "f:1:19: LV211 policies[0].name: \"a b\" is not a name; a name has 1 to 63 letters, "
+            "digits, '-', "
+            "'_' and '.'");
 }
 
 TEST(FieldChecker, DurationsNeedAUnit) {
   EXPECT_EQ(
       FaultsOf(Retry("attempt_timeout: 250")),
       "f:4:24: LV204 policies[0].retry.attempt_timeout: \"250\" has no unit; say 250ms or 250s");
-  EXPECT_EQ(
-      FaultsOf(Retry("attempt_timeout: 1.5 s")),
-      "f:4:24: LV204 policies[0].retry.attempt_timeout: \"1.5 s\" is no duration; say 250ms, 10s "
-      "or 1m30s (units: ns, us, ms, s, m, h)");
+  EXPECT_EQ(FaultsOf(Retry("attempt_timeout: 1.5 s")),
+            "f:4:24: LV204 policies[0].retry.attempt_timeout: \"1.5 s\" is not a duration; say "
+            "250ms, 10s "
+            "or 1m30s (units: ns, us, ms, s, m, h)");
 }
 
 TEST(FieldChecker, SizesNeedAUnit) {
   EXPECT_EQ(FaultsOf(Retry("buffer: 64")),
             "f:4:15: LV205 policies[0].retry.buffer: \"64\" has no unit; say 64KiB or 64B");
-  EXPECT_EQ(
-      FaultsOf(Retry("buffer: 64KB")),
-      "f:4:15: LV205 policies[0].retry.buffer: \"64KB\" is no size; say 64KiB (a whole number and "
-      "B, KiB, MiB or GiB)");
+  EXPECT_EQ(FaultsOf(Retry("buffer: 64KB")),
+            "f:4:15: LV205 policies[0].retry.buffer: \"64KB\" is not a size; say 64KiB (a whole "
+            "number and "
+            "B, KiB, MiB or GiB)");
 }
 
 TEST(FieldChecker, BoundsThatNoneSwitchesOffAndThoseItDoesNot) {
@@ -153,21 +153,21 @@ TEST(FieldChecker, GlobsThatCanNeverMatch) {
 }
 
 TEST(FieldChecker, BrokenElementsAreCounted) {
-  EXPECT_EQ(
-      FaultsOf(Retry("codes: [~, [8], 17]\n      failures: [none, ~, reset]")),
-      "f:4:14: LV108 policies[0].retry.codes[0]: has no value; leave the element out\n"
-      "f:4:18: LV109 policies[0].retry.codes[1]: is a list; a single value is wanted\n"
-      "f:4:23: LV206 policies[0].retry.codes[2]: \"17\" is no gRPC status code; they are 1 to 16\n"
-      "f:5:17: LV108 policies[0].retry.failures[1]: has no value; leave the element out\n"
-      "f:5:18: LV202 policies[0].retry.failures[0]: \"none\" is unknown; allowed: refused, "
-      "connect, reset, timeout");
+  EXPECT_EQ(FaultsOf(Retry("codes: [~, [8], 17]\n      failures: [none, ~, reset]")),
+            "f:4:14: LV108 policies[0].retry.codes[0]: has no value; leave the element out\n"
+            "f:4:18: LV109 policies[0].retry.codes[1]: is a list; write a single value\n"
+            "f:4:23: LV206 policies[0].retry.codes[2]: \"17\" is not a gRPC status code; they are "
+            "1 to 16\n"
+            "f:5:17: LV108 policies[0].retry.failures[1]: has no value; leave the element out\n"
+            "f:5:18: LV202 policies[0].retry.failures[0]: \"none\" is unknown; allowed: refused, "
+            "connect, reset, timeout");
 }
 
 TEST(FieldChecker, BrokenValuesAreReportedOnce) {
   // A name that could not be read is not also missing, and nothing is said about its references.
   EXPECT_EQ(FaultsOf("policies:\n  - name: [a]\nroutes: 7\n"),
-            "f:2:5: LV109 policies[0].name: is a list; a single value is wanted\n"
-            "f:3:9: LV109 routes: is \"7\"; a list is wanted; say [7]");
+            "f:2:5: LV109 policies[0].name: is a list; write a single value\n"
+            "f:3:9: LV109 routes: is \"7\"; write a list; say [7]");
 }
 
 }  // namespace

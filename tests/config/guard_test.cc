@@ -112,17 +112,18 @@ TEST(GuardConfig, ALimitIsAdaptiveOrANumberOrNone) {
   EXPECT_EQ(GuardFaults("guard: {concurrency: {limit: 0}}"),
             "f:2:30: LV201 policies[0].guard.concurrency.limit: 0 is too small; it must be at "
             "least 1");
-  EXPECT_EQ(GuardFaults("guard: {concurrency: {limit: auto}}"),
-            "f:2:30: LV219 policies[0].guard.concurrency.limit: \"auto\" is no whole number; say "
-            "20, adaptive or none");
+  EXPECT_EQ(
+      GuardFaults("guard: {concurrency: {limit: auto}}"),
+      "f:2:30: LV219 policies[0].guard.concurrency.limit: \"auto\" is not a whole number; say "
+      "20, adaptive or none");
   EXPECT_EQ(GuardFaults("guard: {queue: {max: none}}"),
-            "f:2:22: LV219 policies[0].guard.queue.max: \"none\" is no whole number; say 20 or "
+            "f:2:22: LV219 policies[0].guard.queue.max: \"none\" is not a whole number; say 20 or "
             "auto");
 }
 
 TEST(GuardConfig, BoundsMeanNothingToAFixedLimit) {
   EXPECT_EQ(GuardFaults("guard: {concurrency: {limit: 12, min: 3}}"),
-            "f:2:39: LV305 policies[0].guard.concurrency.min: means nothing beside limit: 12, "
+            "f:2:39: LV305 policies[0].guard.concurrency.min: has no effect beside limit: 12, "
             "which is not adaptive; leave it out");
   const auto snapshot = SnapshotOf(UnusedPolicy("guard: {concurrency: {limit: 12}}"));
   EXPECT_EQ(snapshot->effective.yaml.find("initial: 20"), std::string::npos);

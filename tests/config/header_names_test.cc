@@ -50,10 +50,10 @@ TEST(HeaderNames, IdempotencyKeyMayStandBesideEveryMode) {
 TEST(HeaderNames, IdempotencyKeyNeedsItsHeader) {
   EXPECT_EQ(PolicyFaults("idempotency: {key: {}}"),
             "f:2:15: LV110 policies[0].idempotency.key.header: is missing; it must be given");
-  EXPECT_EQ(
-      KeyFaults("a b"),
-      "f:2:29: LV214 policies[0].idempotency.key.header: \"a b\" is no header's name; it has 1 to "
-      "128 letters, digits, '-', '_' and '.'");
+  EXPECT_EQ(KeyFaults("a b"),
+            "f:2:29: LV214 policies[0].idempotency.key.header: \"a b\" is not the name of a "
+            "header; a name has 1 to "
+            "128 letters, digits, '-', '_' and '.'");
   EXPECT_EQ(
       KeyFaults(":path"),
       "f:2:29: LV214 policies[0].idempotency.key.header: \":path\" is a pseudo-header; name a "
@@ -61,18 +61,15 @@ TEST(HeaderNames, IdempotencyKeyNeedsItsHeader) {
 }
 
 TEST(HeaderNames, ReservedHeadersAreNoIdempotencyKey) {
-  EXPECT_EQ(
-      KeyFaults("Grpc-Key"),
-      "f:2:29: LV214 policies[0].idempotency.key.header: \"Grpc-Key\" belongs to gRPC, as all of "
-      "grpc-*; choose another, as in idempotency-key");
-  EXPECT_EQ(
-      KeyFaults("levee-key"),
-      "f:2:29: LV214 policies[0].idempotency.key.header: \"levee-key\" belongs to Levee, as all of "
-      "levee-*; choose another, as in idempotency-key");
-  EXPECT_EQ(
-      KeyFaults("key-bin"),
-      "f:2:29: LV214 policies[0].idempotency.key.header: \"key-bin\" would hold binary, as all of "
-      "*-bin; choose another, as in idempotency-key");
+  EXPECT_EQ(KeyFaults("Grpc-Key"),
+            "f:2:29: LV214 policies[0].idempotency.key.header: \"Grpc-Key\" belongs to gRPC, as "
+            "all grpc-* headers do; choose another, as in idempotency-key");
+  EXPECT_EQ(KeyFaults("levee-key"),
+            "f:2:29: LV214 policies[0].idempotency.key.header: \"levee-key\" belongs to Levee, as "
+            "all levee-* headers do; choose another, as in idempotency-key");
+  EXPECT_EQ(KeyFaults("key-bin"),
+            "f:2:29: LV214 policies[0].idempotency.key.header: \"key-bin\" would hold binary data, "
+            "as all *-bin headers do; choose another, as in idempotency-key");
   EXPECT_EQ(
       KeyFaults("TE"),
       "f:2:29: LV214 policies[0].idempotency.key.header: \"TE\" has a meaning of its own in HTTP; "

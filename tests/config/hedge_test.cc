@@ -39,14 +39,14 @@ TEST(Hedge, DelayCanBeAPercentile) {
 TEST(Hedge, FaultyDelaysSayWhatIsAllowed) {
   EXPECT_EQ(PolicyFaults("hedge: {max_attempts: 2}"),
             "f:2:1: LV110 policies[0].hedge.delay: is missing; it must be given");
-  EXPECT_EQ(
-      PolicyFaults("hedge: {delay: p100}"),
-      "f:2:16: LV204 policies[0].hedge.delay: \"p100\" is no percentile; say p50, p95 or p99.9 (p1 "
-      "to p99.9)");
-  EXPECT_EQ(
-      PolicyFaults("hedge: {delay: P95}"),
-      "f:2:16: LV204 policies[0].hedge.delay: \"P95\" is no percentile; say p50, p95 or p99.9 (p1 "
-      "to p99.9)");
+  EXPECT_EQ(PolicyFaults("hedge: {delay: p100}"),
+            "f:2:16: LV204 policies[0].hedge.delay: \"p100\" is not a percentile; say p50, p95 or "
+            "p99.9 (p1 "
+            "to p99.9)");
+  EXPECT_EQ(PolicyFaults("hedge: {delay: P95}"),
+            "f:2:16: LV204 policies[0].hedge.delay: \"P95\" is not a percentile; say p50, p95 or "
+            "p99.9 (p1 "
+            "to p99.9)");
   EXPECT_EQ(PolicyFaults("hedge: {delay: 50}"),
             "f:2:16: LV204 policies[0].hedge.delay: \"50\" has no unit; say 50ms or 50s");
   EXPECT_EQ(PolicyFaults("hedge: {delay: -1ms}"),
@@ -55,7 +55,7 @@ TEST(Hedge, FaultyDelaysSayWhatIsAllowed) {
       PolicyFaults("hedge: {delay: none}"),
       "f:2:16: LV203 policies[0].hedge.delay: cannot be switched off with none; give it a value");
   EXPECT_EQ(PolicyFaults("hedge: 50ms"),
-            "f:2:8: LV109 policies[0].hedge: is \"50ms\"; a mapping of these is wanted: delay, "
+            "f:2:8: LV109 policies[0].hedge: is \"50ms\"; write a mapping of these: delay, "
             "max_attempts, non_fatal");
 }
 
@@ -75,7 +75,7 @@ TEST(Hedge, RetriesBesideItAreRefusedWithBothPositions) {
       "calls are not retried: say 1, or leave one of the two out");
   EXPECT_EQ(
       PolicyFaults("hedge: {delay: 1s},\nretry: {rules: [{http: [429]}]}"),
-      "f:3:9: LV311 policies[0].retry.rules: means nothing beside hedge at f:2:1; hedged calls are "
+      "f:3:9: LV311 policies[0].retry.rules: has no effect beside hedge at f:2:1; hedged calls are "
       "not retried: leave one of the two out");
   EXPECT_EQ(PolicyFaults("hedge: none,\nretry: {max_attempts: 2, rules: [{http: [429]}]}"), "");
 }

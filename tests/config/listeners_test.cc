@@ -44,7 +44,7 @@ TEST(Listeners, CaptureChoosesProtocols) {
 
 TEST(Listeners, CaptureOfNothingIsRefused) {
   EXPECT_EQ(FaultsOf(Listener("address: \"127.0.0.1:1\", capture: []")),
-            "f:1:47: LV111 listeners[0].capture: is empty; at least one is wanted");
+            "f:1:47: LV111 listeners[0].capture: is empty; give at least one");
 }
 
 TEST(Listeners, APathIsAbsoluteAndFits) {
@@ -58,14 +58,13 @@ TEST(Listeners, APathIsAbsoluteAndFits) {
 
 TEST(Listeners, AModeIsOctal) {
   EXPECT_EQ(FaultsOf(Listener("address: \"unix:/a\", mode: 0999")),
-            "f:1:49: LV216 listeners[0].mode: \"0999\" is no file mode; say 0660 (octal)");
+            "f:1:49: LV216 listeners[0].mode: \"0999\" is not a file mode; say 0660 (octal)");
 }
 
 TEST(Listeners, OnlyAUnixSocketHasAMode) {
-  EXPECT_EQ(
-      FaultsOf(Listener("address: \"127.0.0.1:1\", mode: 0660")),
-      "f:1:53: LV309 listeners[0].mode: is that of a Unix socket, and the address is none; leave "
-      "it out");
+  EXPECT_EQ(FaultsOf(Listener("address: \"127.0.0.1:1\", mode: 0660")),
+            "f:1:53: LV309 listeners[0].mode: is for Unix sockets, and the address is not one; "
+            "leave it out");
 }
 
 TEST(Listeners, APathIsUsedOnce) {

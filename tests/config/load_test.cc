@@ -98,7 +98,7 @@ TEST(Load, ValuesAreCheckedBesideAFileThatIsNotYaml) {
 TEST(Load, ParseConfigNamesTheText) {
   EXPECT_TRUE(ParseConfig("x.yaml", "drain: {timeout: 1s}\n").ok());
   EXPECT_EQ(ParseConfig("x.yaml", "drain: 1\n").status().message(),
-            "x.yaml:1:8: LV109 drain: is \"1\"; a mapping of these is wanted: timeout");
+            "x.yaml:1:8: LV109 drain: is \"1\"; write a mapping of these: timeout");
 }
 
 TEST(Load, LaterFileReplacesEntriesOfTheSameName) {

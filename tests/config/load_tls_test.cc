@@ -174,10 +174,9 @@ TEST_F(LoadedTlsTest, ARouteForSomeCallersLeavesTheOthersToTheNextOne) {
 }
 
 TEST_F(LoadedTlsTest, AnAddressSaysNothingOfWhoShouldBeThere) {
-  EXPECT_EQ(
-      FaultsOf(Upstream(Ca(), "10.0.0.1:443")),
-      "f:1:59: LV319 upstreams[0].tls: the certificate of \"10.0.0.1:443\" is to have a name, "
-      "and none is known; give server_name or subject_alt_names");
+  EXPECT_EQ(FaultsOf(Upstream(Ca(), "10.0.0.1:443")),
+            "f:1:59: LV319 upstreams[0].tls: the certificate of \"10.0.0.1:443\" must have a name, "
+            "and no name is known; give server_name or subject_alt_names");
   EXPECT_EQ(FaultsOf(Upstream(Ca() + ", server_name: cart.shop", "10.0.0.1:443")), "");
   EXPECT_EQ(FaultsOf(Upstream(Ca() + ", subject_alt_names: [\"uri:spiffe://shop/cart\"]",
                               "unix:/run/cart.sock")),
@@ -217,8 +216,8 @@ TEST_F(LoadedTlsTest, AStoreHasTheTlsOfAnUpstreamWithoutHttp2) {
 
 TEST_F(LoadedTlsTest, AStoresTlsIsJudgedAsAnUpstreams) {
   EXPECT_EQ(FaultsOf(Store(Ca(), "10.0.0.1:6379")),
-            "f:1:46: LV319 stores[0].tls: the certificate of \"10.0.0.1:6379\" is to have a name, "
-            "and none is known; give server_name or subject_alt_names");
+            "f:1:46: LV319 stores[0].tls: the certificate of \"10.0.0.1:6379\" must have a name, "
+            "and no name is known; give server_name or subject_alt_names");
   EXPECT_EQ(FaultsOf(Store(Ca() + ", server_name: redis.shop", "10.0.0.1:6379")), "");
   EXPECT_THAT(FaultsOf(Store("certificate: /a")), HasSubstr("LV305 stores[0].tls.certificate: "));
   EXPECT_THAT(FaultsOf(Store("key: /a")), HasSubstr("LV305 stores[0].tls.key: "));
@@ -228,7 +227,7 @@ TEST_F(LoadedTlsTest, AStoresTlsIsJudgedAsAnUpstreams) {
   };
   EXPECT_THAT(warnings(Store("insecure_skip_verify: true")),
               HasSubstr("LV925 stores[0].tls.insecure_skip_verify: warning: any certificate is "
-                        "taken, so what the store keeps may go to anybody"));
+                        "accepted, so what the store keeps may go to anybody"));
 }
 
 TEST_F(LoadedTlsTest, NodesThatAreFoundAreKnownByAddressesUsually) {
@@ -413,10 +412,9 @@ TEST_F(WorkloadApiTest, FilesBesideItAreRefusedAndNoneIsNot) {
 }
 
 TEST_F(WorkloadApiTest, ASocketHasAnAbsolutePathThatFits) {
-  EXPECT_EQ(
-      FaultsOf(Upstream("spiffe: /run/agent.sock")),
-      "f:2:9: LV224 upstreams[0].tls.spiffe: \"/run/agent.sock\" is no path of a Unix socket; "
-      "say unix:///run/spire/agent.sock");
+  EXPECT_EQ(FaultsOf(Upstream("spiffe: /run/agent.sock")),
+            "f:2:9: LV224 upstreams[0].tls.spiffe: \"/run/agent.sock\" is not the path of a Unix "
+            "socket; say unix:///run/spire/agent.sock");
   EXPECT_THAT(FaultsOf(Upstream("spiffe: 'unix:run/agent.sock'")), HasSubstr("LV224"));
   EXPECT_THAT(FaultsOf(Upstream("spiffe: 'unix:///'")), HasSubstr("LV224"));
   EXPECT_THAT(FaultsOf(Upstream("spiffe: 'unix://run/agent.sock'")), HasSubstr("LV224"));
@@ -434,7 +432,7 @@ TEST_F(WorkloadApiTest, WhatIsThereInsteadOfASocketIsAWarning) {
   const std::string file = folder_.Write("agent.sock", "");
   EXPECT_THAT(warnings(Listener("spiffe: 'unix://" + file + "'")),
               HasSubstr("LV933 listeners[0].tls.spiffe: warning: \"" + file +
-                        "\" is there and is no socket"));
+                        "\" exists and is not a socket"));
   const std::string unnamed = warnings(Upstream(kSpiffe));
   EXPECT_THAT(unnamed, HasSubstr("LV934 upstreams[0].tls.spiffe"));
   EXPECT_EQ(unnamed.find("LV933"), std::string::npos);

@@ -196,7 +196,7 @@ TEST(Presets, FieldOfAnotherKindThanThePresetsIsRefused) {
       "sets; use one or the other");
   EXPECT_EQ(
       BackoffFaults("preset: grpc, truncate: 5"),
-      "f:2:25: LV305 policies[0].retry.backoff.truncate: means nothing without slot: there is "
+      "f:2:25: LV305 policies[0].retry.backoff.truncate: has no effect without slot: there is "
       "nothing to truncate; give slot as well, or leave it out");
 }
 

@@ -87,9 +87,9 @@ TEST(RateLimit, RatesAreBounded) {
       "f:2:7: LV201 policies[0].rate_limit[0].rate: 1000000001/s is too large; it must be at most "
       "1000000000/s");
   EXPECT_EQ(RateLimitFaults("rate: 1000000000/s"), "");
-  EXPECT_EQ(
-      RateLimitFaults("rate: 100"),
-      "f:2:7: LV208 policies[0].rate_limit[0].rate: \"100\" is no rate; say 100/s, 100/m or 100/h");
+  EXPECT_EQ(RateLimitFaults("rate: 100"),
+            "f:2:7: LV208 policies[0].rate_limit[0].rate: \"100\" is not a rate; say 100/s, 100/m "
+            "or 100/h");
   EXPECT_EQ(RateLimitFaults("burst: 5"),
             "f:1:41: LV110 policies[0].rate_limit[0].rate: is missing; it must be given");
 }
@@ -116,30 +116,31 @@ TEST(RateLimit, WaitsAndKeysAreBounded) {
 TEST(RateLimit, MaxKeysNeedsAKey) {
   EXPECT_EQ(
       RateLimitFaults("rate: 1/s, max_keys: 5"),
-      "f:2:22: LV305 policies[0].rate_limit[0].max_keys: means nothing without key: there is but "
+      "f:2:22: LV305 policies[0].rate_limit[0].max_keys: has no effect without key: there is but "
       "one bucket; give key as well, or leave it out");
   EXPECT_EQ(
       RateLimitFaults("rate: 1/s, key: [], max_keys: 5"),
-      "f:2:31: LV305 policies[0].rate_limit[0].max_keys: means nothing without key: there is but "
+      "f:2:31: LV305 policies[0].rate_limit[0].max_keys: has no effect without key: there is but "
       "one bucket; give key as well, or leave it out");
 }
 
 TEST(RateLimit, UnknownKeysSuggestWhatIsMeant) {
   EXPECT_EQ(
       RateLimitFaults("rate: 1/s, key: [mehtod, x-tenant]"),
-      "f:2:18: LV215 policies[0].rate_limit[0].key[0]: \"mehtod\" tells no buckets apart; did you "
+      "f:2:18: LV215 policies[0].rate_limit[0].key[0]: \"mehtod\" does not tell calls apart; did "
+      "you "
       "mean method?\n"
-      "f:2:26: LV215 policies[0].rate_limit[0].key[1]: \"x-tenant\" tells no buckets apart; "
+      "f:2:26: LV215 policies[0].rate_limit[0].key[1]: \"x-tenant\" does not tell calls apart; "
       "allowed: method, authority, peer, header:NAME");
 }
 
 TEST(RateLimit, HeadersOfKeysAreHeaders) {
-  EXPECT_EQ(
-      RateLimitFaults("rate: 1/s, key: [\"header:\", \"header::path\"]"),
-      "f:2:18: LV215 policies[0].rate_limit[0].key[0]: \"\" is no header's name; it has 1 to 128 "
-      "letters, digits, '-', '_' and '.'\n"
-      "f:2:29: LV215 policies[0].rate_limit[0].key[1]: \":path\" is a pseudo-header; name a "
-      "header");
+  EXPECT_EQ(RateLimitFaults("rate: 1/s, key: [\"header:\", \"header::path\"]"),
+            "f:2:18: LV215 policies[0].rate_limit[0].key[0]: \"\" is not the name of a header; a "
+            "name has 1 to 128 "
+            "letters, digits, '-', '_' and '.'\n"
+            "f:2:29: LV215 policies[0].rate_limit[0].key[1]: \":path\" is a pseudo-header; name a "
+            "header");
   EXPECT_EQ(RateLimitFaults("rate: 1/s, key: [\"header:grpc-timeout\", \"header:token-bin\"]"), "");
 }
 

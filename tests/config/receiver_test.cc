@@ -65,7 +65,7 @@ TEST(Receiver, AnAddressIsAHostAndAPortPerhapsWithAScheme) {
     EXPECT_FALSE(ParseReceiver(text).has_value()) << text;
   }
   EXPECT_EQ(FaultsOf(Otlp("address: otel")),
-            "f:1:17: LV324 otlp.address: \"otel\" is no address; say HOST:PORT, or "
+            "f:1:17: LV324 otlp.address: \"otel\" is not an address; say HOST:PORT, or "
             "https://HOST:PORT for TLS, without a path, as in otel-collector.monitoring:4317");
 }
 
@@ -134,8 +134,8 @@ TEST(Receiver, HeadersInClearTextAreWarnedOf) {
     return ReceiverWarnings(Otlp("address: \"" + address + "\",\nheaders_file: \"" + file + "\""));
   };
   EXPECT_EQ(warnings("otel:4317"),
-            "f:2:15: LV932 otlp.headers_file: warning: goes to \"otel:4317\" without TLS, so that "
-            "others can read it on its way; say https://");
+            "f:2:15: LV932 otlp.headers_file: warning: goes to \"otel:4317\" without TLS, so "
+            "others can read it on the way; say https://");
   EXPECT_EQ(warnings("https://otel:4317"), "");
   EXPECT_EQ(warnings("http://127.0.0.1:4317"), "");
   EXPECT_EQ(warnings("localhost:4317"), "");

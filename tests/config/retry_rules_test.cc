@@ -68,21 +68,21 @@ TEST(RetryRules, RuleThatMatchesNothingIsRefused) {
       PolicyFaults("retry: {rules: [{codes: [], http: []}]}"),
       "f:2:17: LV310 policies[0].retry.rules[0]: matches nothing; give it codes, http or failures");
   // The value that could not be read would have matched an outcome.
-  EXPECT_EQ(
-      PolicyFaults("retry: {rules: [{http: 429}, ~]}"),
-      "f:2:16: LV108 policies[0].retry.rules[1]: has no value; leave the element out\n"
-      "f:2:24: LV109 policies[0].retry.rules[0].http: is \"429\"; a list is wanted; say [429]");
+  EXPECT_EQ(PolicyFaults("retry: {rules: [{http: 429}, ~]}"),
+            "f:2:16: LV108 policies[0].retry.rules[1]: has no value; leave the element out\n"
+            "f:2:24: LV109 policies[0].retry.rules[0].http: is \"429\"; write a list; say [429]");
 }
 
 TEST(RetryRules, FaultsInsideHaveTheirPosition) {
-  EXPECT_EQ(
-      PolicyFaults("retry: {rules: [{http: [42x, 600], failures: [lost]}]}"),
-      "f:2:25: LV207 policies[0].retry.rules[0].http[0]: \"42x\" is no HTTP status; say 429, or "
-      "5xx for 500 to 599\n"
-      "f:2:30: LV207 policies[0].retry.rules[0].http[1]: \"600\" is no HTTP status; say 429, or "
-      "5xx for 500 to 599\n"
-      "f:2:47: LV202 policies[0].retry.rules[0].failures[0]: \"lost\" is unknown; allowed: "
-      "refused, connect, reset, timeout");
+  EXPECT_EQ(PolicyFaults("retry: {rules: [{http: [42x, 600], failures: [lost]}]}"),
+            "f:2:25: LV207 policies[0].retry.rules[0].http[0]: \"42x\" is not an HTTP status; say "
+            "429, or "
+            "5xx for 500 to 599\n"
+            "f:2:30: LV207 policies[0].retry.rules[0].http[1]: \"600\" is not an HTTP status; say "
+            "429, or "
+            "5xx for 500 to 599\n"
+            "f:2:47: LV202 policies[0].retry.rules[0].failures[0]: \"lost\" is unknown; allowed: "
+            "refused, connect, reset, timeout");
   EXPECT_EQ(
       PolicyFaults("retry: {rules: [{http: [408], backoff: {constant: 1s, max: 2s}}]}"),
       "f:2:51: LV304 policies[0].retry.rules[0].backoff.constant: excludes max, given too; use one "
@@ -91,15 +91,15 @@ TEST(RetryRules, FaultsInsideHaveTheirPosition) {
             "f:2:61: LV306 policies[0].retry.rules[0].backoff.max: 9ms is below initial, 1s (the "
             "preset's); it must be at least that");
   EXPECT_EQ(PolicyFaults("retry: {rules: [{http: [408], backoff: none}]}"),
-            "f:2:40: LV109 policies[0].retry.rules[0].backoff: is \"none\"; a mapping of these is "
-            "wanted: initial, multiplier, max, jitter, max_advice, preset, constant, schedule, "
+            "f:2:40: LV109 policies[0].retry.rules[0].backoff: is \"none\"; write a mapping of "
+            "these: initial, multiplier, max, jitter, max_advice, preset, constant, schedule, "
             "slot, truncate, max_elapsed, cap");
 }
 
 TEST(RetryRules, HttpStatusesOfThePolicyAreCheckedToo) {
   EXPECT_EQ(
       PolicyFaults("retry: {http: [5XX]}"),
-      "f:2:16: LV207 policies[0].retry.http[0]: \"5XX\" is no HTTP status; say 429, or 5xx for "
+      "f:2:16: LV207 policies[0].retry.http[0]: \"5XX\" is not an HTTP status; say 429, or 5xx for "
       "500 to 599");
   EXPECT_EQ(
       PolicyFaults("retry: {mode: watch}"),

@@ -61,7 +61,7 @@ TEST(ServiceLimit, WhatIsNoPartOfAKeyIsAFault) {
               HasSubstr("LV215 policies[0].rate_limit[0].key[0]: \"=method\" has "
                         "no name for its entry"));
   EXPECT_THAT(faults("a b=method"), HasSubstr("has no name for its entry"));
-  EXPECT_THAT(faults("a=b"), HasSubstr("\"b\" tells no buckets apart"));
+  EXPECT_THAT(faults("a=b"), HasSubstr("\"b\" does not tell calls apart"));
   EXPECT_THAT(faults("a=text:"), HasSubstr("has an empty text"));
   EXPECT_THAT(faults("text:a"), HasSubstr("is the same for all calls; say ENTRY=text:TEXT"));
 }
@@ -77,8 +77,8 @@ TEST(ServiceLimit, NeedsItsServiceAndAKey) {
             "f:2:57: LV327 policies[0].rate_limit[0].rls.address: \"r\" is not HOST:PORT, such as "
             "ratelimit.shop:8081");
   EXPECT_EQ(RateLimitFaults("scope: rls, rls: {domain: shop, address: \"r:1\"}"),
-            "f:2:13: LV327 policies[0].rate_limit[0].rls: has no descriptor, by which the service "
-            "finds the limit; give key, such as [\"generic_key=text:paid\"]");
+            "f:2:13: LV327 policies[0].rate_limit[0].rls: has no key, by which the service finds "
+            "the limit; give one, such as [\"generic_key=text:paid\"]");
 }
 
 TEST(ServiceLimit, WhatOnlyTheServiceKnowsIsNotGiven) {
@@ -101,8 +101,8 @@ TEST(ServiceLimit, OnlyOneOfItsScopeIsAsked) {
 
 TEST(ServiceLimit, NobodyElseReadsTheNamesOfEntries) {
   EXPECT_EQ(RateLimitFaults("rate: 1/s, key: [\"a=method\"]"),
-            "f:2:18: LV327 policies[0].rate_limit[0].key[0]: names an entry, and no rate limit "
-            "service reads it; say method");
+            "f:2:18: LV327 policies[0].rate_limit[0].key[0]: names an entry, which only rate limit "
+            "services read; say method");
   EXPECT_THAT(RateLimitFaults("rate: 1/s, key: [\"a=text:b\"]"),
               HasSubstr("reads it; leave it out"));
   EXPECT_THAT(FaultsOf("listeners: [{name: in, address: \"127.0.0.1:1\", direction: inbound}]\n"

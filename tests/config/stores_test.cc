@@ -154,8 +154,8 @@ TEST(Stores, OnlyALimitThatGoesOnAtItsLastRateHasAGrace) {
   EXPECT_EQ(LimitFaults(global + "last"), "");
   for (const char* other : {"allow", "deny"}) {
     EXPECT_EQ(LimitFaults(global + other),
-              "f:4:38: LV323 policies[0].rate_limit[0].grace: means nothing with this on_failure; "
-              "only last goes on at the last rate for a while");
+              "f:4:38: LV323 policies[0].rate_limit[0].grace: has no effect with this on_failure; "
+              "only last keeps the last rate for a while");
   }
 }
 

@@ -59,12 +59,12 @@ TEST(ThrottleConfig, CodesThatNeedNotMeanOverloadAreWarnedOfWhereItEnforces) {
   EXPECT_EQ(ThrottleWarnings("on: [unavailable, resource_exhausted]"), "");
   EXPECT_EQ(ThrottleWarnings("on: [mark, unavailable], mode: enforce"),
             "f:2:23: LV918 policies[0].throttle.on[1]: warning: says that the upstream cannot be "
-            "used, not that it is overloaded: of a service that fails at random, calls are lost "
-            "that would work; say mark and timeout");
+            "used, not that it is overloaded: if a service fails at random, calls are rejected "
+            "that would succeed; say mark and timeout");
   EXPECT_EQ(ThrottleWarnings("on: [resource_exhausted], mode: enforce"),
-            "f:2:17: LV918 policies[0].throttle.on[0]: warning: is also the answer to one caller "
-            "that is over its own quota, and then the calls of all others are rejected; say mark "
-            "and timeout");
+            "f:2:17: LV918 policies[0].throttle.on[0]: warning: is also the answer to a caller "
+            "that exceeds its own quota, and then the calls of all other callers are rejected, "
+            "too; say mark and timeout");
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST(Values, Globs) {
 
 TEST(Values, LongTextsAreCut) {
   const std::string message(ParseSize(std::string(1000, 'x')).status().message());
-  EXPECT_TRUE(message.starts_with("\"" + std::string(80, 'x') + "...\" is no size;")) << message;
+  EXPECT_TRUE(message.starts_with("\"" + std::string(80, 'x') + "...\" is not a size;")) << message;
 }
 
 }  // namespace

@@ -72,11 +72,10 @@ TEST(Warnings, ABurstBelowOneAllowsAQuietUpstreamNoRetry) {
   EXPECT_EQ(RetryWarnings("budget: {ratio: 0, burst: {least: 0}}"), "");  // the floor alone rules
   const CheckedConfig checked =
       CheckConfig({{"f", PolicyText("retry: {budget: {burst: {least: 0.5}}}")}}, std::nullopt);
-  EXPECT_EQ(
-      FormatFaults(checked.warnings),
-      "f:2:33: LV920 policies[0].retry.budget.burst.least: warning: 0.5 is below one retry: of "
-      "an upstream with fewer than 10 calls in 1s no call is ever retried; say 1 or more, 2 is "
-      "the default");
+  EXPECT_EQ(FormatFaults(checked.warnings),
+            "f:2:33: LV920 policies[0].retry.budget.burst.least: warning: 0.5 is below one retry: "
+            "if an upstream has fewer than 10 calls in 1s, no call is ever retried; say 1 or more, "
+            "2 is the default");
 }
 
 TEST(Warnings, AttemptsOfARuleHaveToFitAsWell) {

@@ -58,16 +58,16 @@ TEST(YamlReader, TextThatIsNotUtf8IsRefusedWhereItStopsBeingIt) {
 
 TEST(YamlReader, NulByteIsRefused) {
   EXPECT_EQ(FaultsOf(std::string("drain: {timeout: 1s}\n\0", 22)),
-            "f: LV102 holds a NUL byte; text in UTF-8 is wanted");
+            "f: LV102 holds a NUL byte; save it as text in UTF-8");
 }
 
 TEST(YamlReader, DocumentThatIsNoMappingIsRefused) {
   EXPECT_EQ(
       FaultsOf("- drain\n"),
-      "f:1:1: LV109 is a list; a mapping of these is wanted: listeners, metrics, admin, upstreams, "
+      "f:1:1: LV109 is a list; write a mapping of these: listeners, metrics, admin, upstreams, "
       "routes, policies, tie, stores, overload, access_log, otlp, limits, drain");
   EXPECT_EQ(FaultsOf("drain\n"),
-            "f:1:1: LV109 is \"drain\"; a mapping of these is wanted: listeners, metrics, admin, "
+            "f:1:1: LV109 is \"drain\"; write a mapping of these: listeners, metrics, admin, "
             "upstreams, routes, policies, tie, stores, overload, access_log, otlp, limits, drain");
 }
 
@@ -105,7 +105,7 @@ TEST(YamlReader, DuplicateKeyIsRefused) {
 
 TEST(YamlReader, KeyThatIsNoWordIsRefused) {
   EXPECT_EQ(FaultsOf("drain: {[a]: 1}\n"),
-            "f:1:9: LV107 drain: a key is not a word; NAME: VALUE is wanted");
+            "f:1:9: LV107 drain: a key is not a single word; write NAME: VALUE");
 }
 
 TEST(YamlReader, MissingValueIsPlacedAtItsKey) {
@@ -123,19 +123,18 @@ TEST(YamlReader, MissingValueIsPlacedAtItsKey) {
 
 TEST(YamlReader, WrongTypesSayWhatIsWanted) {
   EXPECT_EQ(FaultsOf("drain: 20s\n"),
-            "f:1:8: LV109 drain: is \"20s\"; a mapping of these is wanted: timeout");
+            "f:1:8: LV109 drain: is \"20s\"; write a mapping of these: timeout");
   EXPECT_EQ(FaultsOf("drain:\n  timeout: [20s]\n"),
-            "f:2:3: LV109 drain.timeout: is a list; a single value is wanted");
+            "f:2:3: LV109 drain.timeout: is a list; write a single value");
   EXPECT_EQ(FaultsOf("drain:\n  timeout: {s: 20}\n"),
-            "f:2:3: LV109 drain.timeout: is a mapping; a single value is wanted");
+            "f:2:3: LV109 drain.timeout: is a mapping; write a single value");
   EXPECT_EQ(FaultsOf("overload:\n  honor: levee\n"),
-            "f:2:10: LV109 overload.honor: is \"levee\"; a list is wanted; say [levee]");
+            "f:2:10: LV109 overload.honor: is \"levee\"; write a list; say [levee]");
   EXPECT_EQ(FaultsOf("overload:\n  honor: {levee: 1}\n"),
-            "f:2:3: LV109 overload.honor: is a mapping; a list is wanted");
-  EXPECT_EQ(
-      FaultsOf("policies:\n  - default\n"),
-      "f:2:5: LV109 policies[0]: is \"default\"; a mapping of these is wanted: name, timeout, "
-      "retry, hedge, idempotency, rate_limit, throttle, guard, stream");
+            "f:2:3: LV109 overload.honor: is a mapping; write a list");
+  EXPECT_EQ(FaultsOf("policies:\n  - default\n"),
+            "f:2:5: LV109 policies[0]: is \"default\"; write a mapping of these: name, timeout, "
+            "retry, hedge, idempotency, rate_limit, throttle, guard, stream");
 }
 
 TEST(YamlReader, NumbersAreNumbers) {
@@ -185,11 +184,11 @@ TEST(YamlReader, OneFormOfSeveral) {
 }
 
 TEST(YamlReader, ControlCharactersDoNotBreakTheLine) {
-  EXPECT_EQ(
-      FaultsOf("drain: {\"a\\nb\": 1, timeout: \"1\\n2\"}\n"),
-      "f:1:9: LV105 drain.\"a\\nb\": unknown field; known here: timeout\n"
-      "f:1:29: LV204 drain.timeout: \"1\\n2\" is no duration; say 250ms, 10s or 1m30s (units: ns, "
-      "us, ms, s, m, h)");
+  EXPECT_EQ(FaultsOf("drain: {\"a\\nb\": 1, timeout: \"1\\n2\"}\n"),
+            "f:1:9: LV105 drain.\"a\\nb\": unknown field; known here: timeout\n"
+            "f:1:29: LV204 drain.timeout: \"1\\n2\" is not a duration; say 250ms, 10s or 1m30s "
+            "(units: ns, "
+            "us, ms, s, m, h)");
 }
 
 TEST(YamlReader, AliasesMayNotMultiplyWithoutBound) {

@@ -55,13 +55,13 @@ TEST(EnvoyCluster, EndpointsThatLeveeDoesNotDialAreComments) {
       SectionOf(WithCluster(Assigned(Endpoint("10.0.0.7", "0") + "," + Endpoint("10.0.0.8"))),
                 "upstreams"),
       "  - name: cart\n"
-      "    # Left out: \"10.0.0.7:0\" has port 0; say the port that the upstream listens on.\n"
+      "    # Left out: \"10.0.0.7:0\" has port 0; give the port that the upstream listens on.\n"
       "    endpoints: [\"10.0.0.8:50051\"]\n"
       "    connect_timeout: 1s\n");
   EXPECT_EQ(
       SectionOf(WithCluster(Assigned(Endpoint("10.0.0.7", "0"))), "upstreams"),
       "  - name: cart\n"
-      "    # Left out: \"10.0.0.7:0\" has port 0; say the port that the upstream listens on.\n"
+      "    # Left out: \"10.0.0.7:0\" has port 0; give the port that the upstream listens on.\n"
       "    # Until then this dials what a call's :authority says.\n"
       "    endpoints: [\"authority:\"]\n"
       "    connect_timeout: 1s\n");

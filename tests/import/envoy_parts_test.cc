@@ -77,9 +77,9 @@ TEST(EnvoyParts, WhatIsNoYamlIsAFaultWithItsPosition) {
   EXPECT_EQ(FaultsOfEnvoy("routes:\n  - match: [\n"),
             "f:3:1: LV101 this is not YAML: end of sequence flow not found");
   EXPECT_EQ(FaultsOfEnvoy(""), "f: is empty");
-  EXPECT_EQ(FaultsOfEnvoy("{routes: [1]}"), "f:1:11: routes[0]: is \"1\"; a mapping is wanted");
+  EXPECT_EQ(FaultsOfEnvoy("{routes: [1]}"), "f:1:11: routes[0]: is \"1\"; write a mapping");
   EXPECT_EQ(FaultsOfEnvoy("virtual_hosts: {}\n"),
-            "f:1:1: virtual_hosts: is a mapping; a list is wanted");
+            "f:1:1: virtual_hosts: is a mapping; write a list");
 }
 
 TEST(EnvoyParts, AnAliasToItsOwnParentIsAFault) {

@@ -318,11 +318,11 @@ TEST(GatewayApi, NamesThatKubernetesWouldRefuseAreFaults) {
   }
   for (const std::string& name :
        {std::string(254, 'a'), std::string("a..b"), std::string("-a"), std::string("a:b")}) {
-    EXPECT_THAT(FaultsOfGateway(with(name)), HasSubstr("is no name")) << name;
+    EXPECT_THAT(FaultsOfGateway(with(name)), HasSubstr("is not a name")) << name;
   }
   EXPECT_EQ(FaultsOfGateway(to(std::string(63, 's'))), "");
-  EXPECT_THAT(FaultsOfGateway(to(std::string(64, 's'))), HasSubstr("is no name"));
-  EXPECT_THAT(FaultsOfGateway(to("a.b")), HasSubstr("is no name"));
+  EXPECT_THAT(FaultsOfGateway(to(std::string(64, 's'))), HasSubstr("is not a name"));
+  EXPECT_THAT(FaultsOfGateway(to("a.b")), HasSubstr("is not a name"));
 }
 
 TEST(GatewayApi, ANamespaceThatIsANumberHasServices) {
@@ -354,7 +354,7 @@ TEST(GatewayApi, SeveralFilesAreOneInput) {
       Checked(ImportGatewayApi({{"a", Grpc("")}, {"b", Traffic("{budget: {percent: 7}}")}}));
   EXPECT_THAT(yaml, HasSubstr("ratio: 0.07"));
   EXPECT_EQ(FormatFaults(ImportGatewayApi({{"a", Grpc("")}, {"b", Http("retry: 7")}}).faults),
-            "b:4:90: spec.rules[0].retry: is \"7\"; a mapping is wanted");
+            "b:4:90: spec.rules[0].retry: is \"7\"; write a mapping");
 }
 
 TEST(GatewayApi, WhatIsNotReadIsSaid) {
@@ -380,7 +380,8 @@ TEST(GatewayApi, AnnotationsOfLinkerdAreSaidToBeThose) {
 TEST(GatewayApi, WrongValuesAreFaultsWithTheirPlace) {
   const std::pair<std::string, std::string> cases[] = {
       {Http("timeouts: {request: 1.5s}"),
-       "f:4:103: spec.rules[0].timeouts.request: \"1.5s\" is no duration; they are whole numbers "
+       "f:4:103: spec.rules[0].timeouts.request: \"1.5s\" is not a duration; they are whole "
+       "numbers "
        "of "
        "h, m, s and ms, as in 1m30s (GEP-2257)"},
       {Http("timeouts: {request: 1s, backendRequest: 2s}"),

@@ -73,9 +73,9 @@ TEST(GrpcNames, WhatGrpcRefusesIsAFault) {
   EXPECT_EQ(FaultsOfGrpc("{methodConfig: [{name: [{method: M}]}]}"),
             "f:1:34: methodConfig[0].name[0].method: needs a service");
   EXPECT_EQ(FaultsOfGrpc("{methodConfig: [{name: [{service: \"a.*\"}, {service: /a.A}]}]}"),
-            "f:1:35: methodConfig[0].name[0].service: \"a.*\" is no name; say pkg.Service and "
+            "f:1:35: methodConfig[0].name[0].service: \"a.*\" is not a name; say pkg.Service and "
             "Method\n"
-            "f:1:53: methodConfig[0].name[1].service: \"/a.A\" is no name; say pkg.Service and "
+            "f:1:53: methodConfig[0].name[1].service: \"/a.A\" is not a name; say pkg.Service and "
             "Method");
 }
 
@@ -193,12 +193,12 @@ TEST(GrpcRetryPolicy, WhatGrpcRefusesIsAFaultWithItsPlace) {
             "f:2:1: methodConfig[0].retryPolicy.backoffMultiplier: must be given and above 0\n"
             "f:3:14: methodConfig[0].retryPolicy.maxAttempts: must be given and at least 2\n"
             "f:4:17: methodConfig[0].retryPolicy.initialBackoff: must be given and above 0s\n"
-            "f:5:13: methodConfig[0].retryPolicy.maxBackoff: \"100ms\" is no duration; they are "
+            "f:5:13: methodConfig[0].retryPolicy.maxBackoff: \"100ms\" is not a duration; they are "
             "seconds, as in 0.25s\n"
-            "f:6:24: methodConfig[0].retryPolicy.retryableStatusCodes[0]: \"UNAVAILABEL\" is no "
+            "f:6:24: methodConfig[0].retryPolicy.retryableStatusCodes[0]: \"UNAVAILABEL\" is not a "
             "gRPC status code; did you mean UNAVAILABLE?\n"
-            "f:6:37: methodConfig[0].retryPolicy.retryableStatusCodes[1]: \"17\" is no gRPC status "
-            "code; they are 1 to 16\n"
+            "f:6:37: methodConfig[0].retryPolicy.retryableStatusCodes[1]: \"17\" is not a gRPC "
+            "status code; they are 1 to 16\n"
             "f:6:41: methodConfig[0].retryPolicy.retryableStatusCodes[2]: \"OK\" is success; name "
             "a code that means failure");
   EXPECT_EQ(FaultsOfGrpc(Retrying(absl::StrCat("maxAttempts: 2, ", kBackoff))),
@@ -377,7 +377,7 @@ TEST(GrpcServiceConfig, WhatIsNoServiceConfigIsAFault) {
   EXPECT_EQ(FaultsOfGrpc("[{serviceConfig: {}}]"),
             "f:1:1: is a list; if these are service config choices, import one's serviceConfig");
   EXPECT_EQ(FaultsOfGrpc("{methodConfig: {name: []}}"),
-            "f:1:2: methodConfig: is a mapping; a list is wanted");
+            "f:1:2: methodConfig: is a mapping; write a list");
 }
 
 std::string OfOneService(const std::string& service, const std::string& throttling) {

@@ -307,9 +307,10 @@ TEST(Istio, WhatHasNoEquivalentIsSaid) {
 }
 
 TEST(Istio, WrongValuesAreFaultsWithTheirPlace) {
-  EXPECT_EQ(FaultsOfIstio(IstioRoute("timeout: soon")),
-            "f:4:98: spec.http[0].timeout: \"soon\" is no duration; they have a unit, as in 2.5s "
-            "or 1m30s");
+  EXPECT_EQ(
+      FaultsOfIstio(IstioRoute("timeout: soon")),
+      "f:4:98: spec.http[0].timeout: \"soon\" is not a duration; they have a unit, as in 2.5s "
+      "or 1m30s");
   for (const std::string& text :
        {IstioRoute("retries: {attempts: -1}"), IstioRoute("retries: {backoff: 0s}"),
         IstioRoute("retries: 3"), IstioRoute("match: [{port: 99999}]"),

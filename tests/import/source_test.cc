@@ -97,13 +97,13 @@ TEST_F(SourceTest, WrongValuesAreFaultsWithTheirPlace) {
   EXPECT_EQ(FaultsOf(source_),
             "f:1:4: a: \"x\" is not a number\n"
             "f:2:4: b: \"1.5\" is not a whole number\n"
-            "f:3:4: c: \"100ms\" is no duration; they are seconds, as in 0.25s\n"
-            "f:4:4: d: \"-1s\" is no duration; they are seconds, as in 0.25s\n"
-            "f:5:1: e: is a list; a single value is wanted\n"
-            "f:6:1: f: is a mapping; a list is wanted\n"
+            "f:3:4: c: \"100ms\" is not a duration; they are seconds, as in 0.25s\n"
+            "f:4:4: d: \"-1s\" is not a duration; they are seconds, as in 0.25s\n"
+            "f:5:1: e: is a list; write a single value\n"
+            "f:6:1: f: is a mapping; write a list\n"
             "f:7:4: g: \"maybe\" is not true or false\n"
-            "f:8:4: h: is \"1\"; a mapping is wanted\n"
-            "f:9:4: i: \"s\" is no duration; they are seconds, as in 0.25s\n"
+            "f:8:4: h: is \"1\"; write a mapping\n"
+            "f:9:4: i: \"s\" is not a duration; they are seconds, as in 0.25s\n"
             "f:10:4: j: \"inf\" is not a number\n"
             "f:11:4: k: \"1e400\" is not a whole number");
 }
@@ -114,7 +114,7 @@ TEST_F(SourceTest, ElementsHaveTheirPlaceAndNumber) {
   ASSERT_EQ(maps.size(), 2u);
   EXPECT_EQ(maps[1].Whole("a"), std::nullopt);
   EXPECT_EQ(FaultsOf(source_),
-            "f:2:3: list[1]: is null; a mapping is wanted\n"
+            "f:2:3: list[1]: is null; write a mapping\n"
             "f:4:9: list[2].a: \"x\" is not a whole number");
 }
 

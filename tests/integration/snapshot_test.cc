@@ -150,7 +150,7 @@ TEST(PageOfASnapshot, IsNotMadeOfAnotherFile) {
   const Ended page = RunToEnd(LEVEE_BINARY, {"page", file.path()});
   EXPECT_EQ(page.exit, 1);
   EXPECT_EQ(page.errors,
-            "levee page: " + file.path() + " is no snapshot; levee snapshot writes one\n");
+            "levee page: " + file.path() + " is not a snapshot; levee snapshot writes one\n");
 }
 
 }  // namespace

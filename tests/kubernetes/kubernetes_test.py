@@ -495,11 +495,11 @@ class Inject(unittest.TestCase):
             capture = manifests.capture_of(manifests.pod_of(document))
             self.assertEqual(capture['image'], 'a/b:1')
             self.assertEqual(capture['env'][0]['value'], '50051,9090-9099')
-        self.assertIn('"50051;" is no port', self.inject('--capture', '50051;', code=2).stderr)
+        self.assertIn('"50051;" is neither a port nor a range of ports', self.inject('--capture', '50051;', code=2).stderr)
 
     def test_what_is_no_name_of_a_service_is_refused(self):
         for name in ('localhost', 'Cart', 'cart_shop', 'cart..shop', '-cart', 'cart.'):
-            self.assertIn(f'"{name}" is no name of a service',
+            self.assertIn(f'"{name}" is not the name of a service',
                           self.inject(f'--hosts=cart.shop,{name}', code=2).stderr)
         self.inject('--hosts', 'cart.shop', '--capture', '50051', code=2)
 

@@ -41,10 +41,10 @@ class ConditionsTest : public testing::Test {
 
 TEST_F(ConditionsTest, IsToldOnceHoweverOftenItIsReported) {
   for (int second = 0; second < 100; ++second) Unreachable(one_, second);
-  EXPECT_THAT(Lines(), ElementsAre("endpoint_unreachable: an endpoint cannot be reached "
+  EXPECT_THAT(Lines(), ElementsAre("endpoint_unreachable: an endpoint is unreachable "
                                    "upstream=cart endpoint=a:1 reason=\"connection refused\""));
   one_.End(At(100));
-  EXPECT_THAT(Lines(), ElementsAre("endpoint_reachable: an endpoint can be reached again "
+  EXPECT_THAT(Lines(), ElementsAre("endpoint_reachable: an endpoint is reachable again "
                                    "upstream=cart endpoint=a:1 seconds=100"));
   one_.End(At(101));
   EXPECT_THAT(Lines(), IsEmpty());
@@ -73,11 +73,11 @@ TEST_F(ConditionsTest, WhatIsGoneEndsWithoutAWord) {
 TEST_F(ConditionsTest, OfAStoreHasItsNameAndHowLongItWasAway) {
   Condition away(ConditionKind::kStoreAway);
   away.Report(log_, "shared", "", "connection refused", At(0));
-  EXPECT_THAT(Lines(), ElementsAre("store_away: a store cannot be used store=shared "
+  EXPECT_THAT(Lines(), ElementsAre("store_away: a store is unreachable store=shared "
                                    "reason=\"connection refused\""));
   away.End(At(12));
   EXPECT_THAT(Lines(),
-              ElementsAre("store_back: a store can be used again store=shared seconds=12"));
+              ElementsAre("store_back: a store is reachable again store=shared seconds=12"));
 }
 
 TEST_F(ConditionsTest, OneEndpointIsNotAnother) {

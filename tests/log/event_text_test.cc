@@ -18,7 +18,7 @@ LogEvent Unreachable() {
 
 TEST(EventText, IsTheNameTheMessageAndTheFields) {
   EXPECT_EQ(EventText(Unreachable()),
-            "endpoint_unreachable: an endpoint cannot be reached upstream=cart "
+            "endpoint_unreachable: an endpoint is unreachable upstream=cart "
             "reason=\"connection refused\" suppressed=3");
   EXPECT_EQ(EventText({.kind = EventKind::kStopped, .fields = {}}),
             "stopped: the sidecar has stopped");
@@ -29,7 +29,7 @@ TEST(EventText, WhatAPeerSentCannotForgeALine) {
       .kind = EventKind::kConnectionRefused,
       .fields = {{"first_bytes", "x\n2026 error y=\"\x01\xff"}, {"empty", ""}, {"equals", "a=b"}}};
   EXPECT_EQ(EventText(event),
-            "connection_refused: a connection carries nothing that is taken here "
+            "connection_refused: a connection carries a protocol that the listener does not accept "
             "first_bytes=\"x\\n2026 error y=\\\"\\u0001\xef\xbf\xbd\" empty=\"\" equals=\"a=b\"");
 }
 
@@ -43,7 +43,7 @@ TEST(EventText, LongValuesAreCut) {
 TEST(EventJson, IsOneObjectWithTimeLevelEventMessageAndFields) {
   EXPECT_EQ(EventJson(Unreachable(), kTime),
             R"({"time":"2023-11-14T22:13:20.012345Z","level":"warning",)"
-            R"("event":"endpoint_unreachable","message":"an endpoint cannot be reached",)"
+            R"("event":"endpoint_unreachable","message":"an endpoint is unreachable",)"
             R"("fields":{"upstream":"cart","reason":"connection refused","suppressed":3}})");
 }
 

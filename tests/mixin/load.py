@@ -26,7 +26,7 @@ class Flow(NamedTuple):
     app_retries: int = 0
     method: str = 'shop.Cart/Unary'
     fields: int = 0  # of metadata, in addition
-    priority: int = 64  # 0 is the dearest
+    priority: int = 64  # 0 is the highest
     key: str = ''  # of idempotency, the same for all
     alone: bool = False  # A call begins when the one before has ended, or later.
 

@@ -202,7 +202,7 @@ TEST_F(RealLimitServiceTest, R5_WithoutTheServiceCallsAreAdmittedOrRefusedUntilI
   EXPECT_EQ(allow->Calls(200, "few"), 200);
   EXPECT_EQ(deny->Calls(200, "few"), 0);
   EXPECT_THAT(deny->AwaitEvents(1),
-              ElementsAre(StartsWith("store_away: a store cannot be used store=127.0.0.1:")));
+              ElementsAre(StartsWith("store_away: a store is unreachable store=127.0.0.1:")));
   service_->Restart();
   while (!deny->Call("many")) {
   }

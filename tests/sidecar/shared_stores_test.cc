@@ -152,11 +152,11 @@ TEST_F(SharedStoresTest, AStoreThatGoesAwayAndComesBackIsToldOnceEach) {
   sidecar->Await(PermitLease::State::kFallback);
   for (int i = 0; i < 1000; ++i) EXPECT_FALSE(sidecar->Call());
   EXPECT_THAT(sidecar->AwaitEvents(1),
-              ElementsAre(StartsWith("store_away: a store cannot be used store=shared reason=")));
+              ElementsAre(StartsWith("store_away: a store is unreachable store=shared reason=")));
   redis_->Restart();
   EXPECT_THAT(
       sidecar->AwaitEvents(2),
-      ElementsAre(_, StartsWith("store_back: a store can be used again store=shared seconds=")));
+      ElementsAre(_, StartsWith("store_back: a store is reachable again store=shared seconds=")));
 }
 
 TEST_F(SharedStoresTest, AStoreThatIsNotThereAtTheStartIsToldOnceToo) {
@@ -165,7 +165,7 @@ TEST_F(SharedStoresTest, AStoreThatIsNotThereAtTheStartIsToldOnceToo) {
   sidecar->AwaitEvents(1);
   redis_->Restart();
   EXPECT_THAT(sidecar->AwaitEvents(2),
-              ElementsAre("store_away: a store cannot be used store=shared reason=\"connection "
+              ElementsAre("store_away: a store is unreachable store=shared reason=\"connection "
                           "refused\"",
                           StartsWith("store_back: ")));
 }

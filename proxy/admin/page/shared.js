@@ -113,10 +113,10 @@ export function limitFacts(limit) {
 function decidesText({state, on_failure: onFailure, per_second: rate}) {
   const permits = rate === undefined ? '' : `${format.rate(rate)} permits/s`;
   if (state === 'leased') return `${permits} granted`;
-  if (onFailure === 'allow') return 'it is away, so everything is admitted';
-  if (onFailure === 'deny') return 'it is away, so everything is refused';
+  if (onFailure === 'allow') return 'it is unreachable, so everything is admitted';
+  if (onFailure === 'deny') return 'it is unreachable, so everything is refused';
   const way = state === 'stale' ? 'at the last rate' : 'at this sidecar’s share';
-  return `it is away, and calls go on ${way}${permits ? `: ${permits}` : ''}`;
+  return `it is unreachable, and calls go on ${way}${permits ? `: ${permits}` : ''}`;
 }
 
 const RESULTS = [

@@ -135,7 +135,7 @@ test('stores, leases and keys are shown while there are some', async (t) => {
     'away shared for 12 s; a cluster of 2 nodes, 1 connected; 120 requests/s, of these 2/s ' +
         'unavailable; replies take 400 µs, 99% at most 2 ms 10.0.0.8:6379: connection refused',
     'leased default: all by ratelimit.shop:8081; 312 permits/s granted; 41 permits left',
-    'stale default: tenant by shared; it is away, and calls go on at the last rate: 97.5 permits/s; ' +
+    'stale default: tenant by shared; it is unreachable, and calls go on at the last rate: 97.5 permits/s; ' +
         '0 permits left; 12 keys',
     '1,200 payments keys, 1.5 MiB; 3 calls with a key run; since the start 1,180 first calls, ' +
         '19 replayed, 1 lost',

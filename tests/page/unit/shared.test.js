@@ -45,7 +45,7 @@ test('a leased limit says what it gets and has', () => {
 
 test('a limit whose store is away says how it goes on', () => {
   const away = (more) => limit({state: 'fallback', permits_left: 0, ...more}).facts;
-  assert.match(away({}), /it is away, and calls go on at this sidecar’s share: 12\.3 permits\/s;/);
+  assert.match(away({}), /it is unreachable, and calls go on at this sidecar’s share: 12\.3 permits\/s;/);
   assert.match(away({on_failure: 'allow', per_second: undefined}), /everything is admitted/);
   assert.match(away({on_failure: 'deny', per_second: undefined}), /everything is refused/);
   assert.match(away({per_second: undefined, permits_left: undefined, keys: 20000}),
