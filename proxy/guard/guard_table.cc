@@ -5,7 +5,7 @@ namespace levee {
 
 std::shared_ptr<Guard> GuardTable::Get(const std::string& upstream, const GuardPolicy& policy) {
   return guards_.Get({upstream, policy}, Instant(), [&] {
-    auto guard = std::make_shared<Guard>(policy, workers_);
+    auto guard = std::make_shared<Guard>(policy, workers_, rule_(policy.concurrency));
     for (int worker = 0; worker < workers_; ++worker) {
       guard->SetWake(worker, [this, worker] { wake_(worker); });
     }

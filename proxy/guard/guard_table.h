@@ -20,9 +20,14 @@ namespace levee {
 // thread; locks, so workers ask once per plan.
 class GuardTable {
  public:
-  // `wake`: lets a worker look at its GuardLines soon. Any thread calls it.
-  GuardTable(int workers, std::function<void(int worker)> wake)
-      : workers_(workers), wake_(std::move(wake)) {}
+  using MakeRule = std::function<std::unique_ptr<LimitRule>(const ConcurrencyPolicy&)>;
+
+  // `wake`: lets a worker look at its GuardLines soon. Any thread calls it. `rule`: makes the rule
+  // of a guard's limit; nullptr: it is that of the policy.
+  GuardTable(int workers, std::function<void(int worker)> wake, MakeRule rule = nullptr)
+      : workers_(workers),
+        wake_(std::move(wake)),
+        rule_(rule == nullptr ? RuleOf : std::move(rule)) {}
 
   std::shared_ptr<Guard> Get(const std::string& upstream, const GuardPolicy& policy);
 
@@ -39,6 +44,7 @@ class GuardTable {
 
   const int workers_;
   const std::function<void(int)> wake_;
+  const MakeRule rule_;
   SharedTable<Key, Guard> guards_;
 };
 

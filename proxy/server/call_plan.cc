@@ -39,6 +39,19 @@ std::shared_ptr<WaitingRetries> Destination::LineOf(const std::shared_ptr<RetryB
   return line;
 }
 
+FeatureSeries::FeatureSeries(Metrics& metrics, int worker, const std::string& upstream,
+                             const RoutePolicies& policies) {
+  const CallPolicy& policy = policies.policy;
+  for (const RateLimitPolicy& limit : policy.rate_limits) {
+    limits.push_back(&metrics.RateLimit(worker, policy.name, limit.name));
+  }
+  if (policy.guard.has_value()) guard = &metrics.Guard(worker, upstream);
+  if (policy.dedupe.has_value()) dedupe = &metrics.Dedupe(worker, upstream);
+  if (policies.shadow != nullptr) {
+    shadow = &metrics.Shadow(worker, policy.name, policies.shadow->name);
+  }
+}
+
 std::shared_ptr<CallPlan> PlanCache::Find(const PlanKey& key) const {
   const auto found = plans_.find(key);
   return found == plans_.end() ? nullptr : found->second;

@@ -13,17 +13,13 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "base/text.h"
-#include "call/plan.h"
-#include "call/shadow_call.h"
+#include "call/planned_features.h"
 #include "call/waiting_retries.h"
 #include "conn/worker_io.h"
-#include "dedupe/dedupe_table.h"
 #include "guard/guard_line.h"
 #include "guard/tie_table.h"
-#include "policy/adaptive_throttle.h"
 #include "policy/failed_calls.h"
 #include "policy/latency_estimate.h"
-#include "policy/rate_limiter.h"
 #include "policy/retry_budget.h"
 #include "policy/retry_distribution.h"
 #include "policy/usual_answer.h"
@@ -61,50 +57,37 @@ struct Destination {
   bool gone = false;    // the worker does not know it any more; calls may still run on it
 };
 
-// The limits of a plan's policy, in its order.
-struct PlannedLimits {
-  std::vector<std::shared_ptr<RateLimiter>> owned;
-  std::vector<RateLimiter*> limiters;
-  std::vector<RateLimitSeries*> series;
-  bool leased = false;  // an answer may come later than the question
-};
-
-// The guard that a plan's calls pass.
-struct PlannedGuard {
+// The worker's side of the guard that a plan's calls pass.
+struct GuardSide {
   std::shared_ptr<GuardLine> line;  // nullptr: there is none
   int method = Guard::kMethods;     // its number, if it has one
   bool named = false;               // `method` stays
-  GuardSeries* series = nullptr;    // not null where there is a guard
 };
 
-// Where a plan's calls with idempotency keys meet.
-struct PlannedDedupe {
-  std::shared_ptr<DedupeTable> table;  // nullptr: nowhere
-  DedupeSeries* series = nullptr;      // not null where there is a table
-};
+// The series of one worker that the features of policies write.
+struct FeatureSeries {
+  // They exist from then on. Thread of the worker.
+  FeatureSeries(Metrics& metrics, int worker, const std::string& upstream,
+                const RoutePolicies& policies);
 
-// The policy that decides beside the one of a plan's calls.
-struct PlannedShadow {
-  std::unique_ptr<ShadowPlan> plan;  // nullptr: there is none
-  ShadowSeries* series = nullptr;    // not null where there is a plan
+  std::vector<RateLimitSeries*> limits;  // in the order of the policy
+  GuardSeries* guard = nullptr;          // not null where there is a guard; likewise below
+  DedupeSeries* dedupe = nullptr;
+  ShadowSeries* shadow = nullptr;
 };
 
 // Never changed but for `method`, `labelled`, the kind, the usual answer and the guard's method.
 // Held by calls with a plain count, so one thread.
 struct CallPlan {
-  std::shared_ptr<const Snapshot> snapshot;  // owns the policy
-  PlannedPolicy calls;
+  std::shared_ptr<const Snapshot> snapshot;  // owns the policies
+  PlannedFeatures features;
+  FeatureSeries series;
   PlannedKind kind;
   UsualAnswer usual_answer;
-  PlannedLimits limits;
   std::shared_ptr<Destination> destination;
-  std::shared_ptr<RetryBudget> budget;         // the destination's, shared with the other workers
-  std::shared_ptr<WaitingRetries> waiting;     // of the budget, on this worker
-  std::shared_ptr<AdaptiveThrottle> throttle;  // as the budget; nullptr: every call is sent
-  bool inbound = false;                        // its calls came to a listener of that direction
-  PlannedGuard guard;
-  PlannedDedupe dedupe;
-  PlannedShadow shadow;
+  std::shared_ptr<WaitingRetries> waiting;  // of the budget, on this worker
+  bool inbound = false;                     // its calls came to a listener of that direction
+  GuardSide guard;
   std::shared_ptr<TieTable> tie;  // nullptr: its calls are not tied to others
   bool traced = false;            // its calls may have spans
   std::string path;

@@ -189,12 +189,6 @@ void DestinationTable::ErasePlans() {
   parts_.plans.EraseThose([](const Destination& destination) { return destination.gone; });
 }
 
-void DestinationTable::ForgetAccounts(Instant now) {
-  parts_.budgets.ForgetUnused(now);
-  parts_.shadow_budgets.ForgetUnused(now);
-  parts_.throttles.ForgetUnused(now);
-}
-
 // A destination stays as long as a call runs on it, however old the call is.
 void DestinationTable::OnTimer(Instant now) {
   const bool again = named_ > 0;
@@ -206,7 +200,7 @@ void DestinationTable::OnTimer(Instant now) {
   ForgetThose([&](const auto& destination) {
     return is_old(*destination) && destination.use_count() == 1;
   });
-  ForgetAccounts(now);
+  parts_.tables.ForgetUnused(now);
   if (again) parts_.io.wheel.Arm(*this, now + kLook);
 }
 
@@ -222,7 +216,7 @@ int64_t DestinationTable::GiveBack(int64_t bytes) {
     given += kBytes;
     Forget(at);
   }
-  ForgetAccounts(parts_.io.loop.now());
+  parts_.tables.ForgetUnused(parts_.io.loop.now());
   return given;
 }
 

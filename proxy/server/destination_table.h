@@ -18,11 +18,10 @@
 #include "base/memory_account.h"
 #include "base/random.h"
 #include "base/timer_wheel.h"
+#include "call/policy_tables.h"
 #include "conn/http2_connection.h"
 #include "net/address.h"
 #include "net/resolver.h"
-#include "policy/budget_table.h"
-#include "policy/throttle_table.h"
 #include "policy/waiting_places.h"
 #include "server/call_plan.h"
 #include "settings/snapshot.h"
@@ -44,9 +43,7 @@ struct DestinationParts {
   ApplicationWatcher& watcher;
   const MemoryAccount& memory;
   PlanCache& plans;  // of these destinations; those of one that goes are dropped
-  BudgetTable& budgets;
-  BudgetTable& shadow_budgets;
-  ThrottleTable& throttles;
+  PolicyTables& tables;
   int worker;
 };
 
@@ -125,7 +122,6 @@ class DestinationTable final : private Timer {
   void ForgetThose(absl::FunctionRef<bool(const std::shared_ptr<Destination>&)> condition);
   void Forget(Destinations::iterator at);
   void ErasePlans();
-  void ForgetAccounts(Instant now);
   std::vector<Destinations::iterator> Where(
       absl::FunctionRef<bool(const std::shared_ptr<Destination>&)> condition);
   std::vector<Destinations::iterator> FirstToGo(

@@ -24,31 +24,30 @@ namespace {
 
 CallParts MakeParts(CallHost& host, RpcEnvironment& environment, CallPlan& plan,
                     const ConnectionOrigin& origin) {
-  return {.host = host,
-          .policy = *plan.calls.policy,
-          .overload = plan.snapshot->overload,
-          .budget = *plan.budget,
-          .latency = plan.destination->latency,
-          .failed_calls = plan.destination->failed_calls,
-          .method = *plan.kind.method,
-          .usual_answer = plan.usual_answer,
-          .worker = environment.worker,
-          .random = environment.random,
-          .replay = environment.replay,
-          .sender = origin.sender,
-          .upstream = plan.destination->upstream,
-          .idempotent = plan.calls.idempotent,
-          .hedge = plan.calls.hedge,
-          .rate_limits = plan.limits.limiters,
-          .admission = plan.limits.leased ? &environment.leases : nullptr,
-          .retries = plan.inbound ? nullptr : &plan.destination->retries,
-          .waiting = plan.waiting.get(),
-          .throttle = plan.throttle.get(),
-          .inbound = plan.inbound,
-          .guard = plan.guard.line.get(),
-          .guard_method = plan.guard.method,
-          .dedupe = plan.dedupe.table.get(),
-          .shadow = plan.shadow.plan.get()};
+  const PlannedFeatures& features = plan.features;
+  CallParts parts{.host = host,
+                  .policy = *features.calls.policy,
+                  .overload = plan.snapshot->overload,
+                  .budget = *features.budget.budget,
+                  .latency = plan.destination->latency,
+                  .failed_calls = plan.destination->failed_calls,
+                  .method = *plan.kind.method,
+                  .usual_answer = plan.usual_answer,
+                  .worker = environment.worker,
+                  .random = environment.random,
+                  .replay = environment.replay,
+                  .sender = origin.sender,
+                  .upstream = plan.destination->upstream,
+                  .idempotent = features.calls.idempotent,
+                  .hedge = features.calls.hedge,
+                  .admission = features.limits.leased ? &environment.leases : nullptr,
+                  .retries = plan.inbound ? nullptr : &plan.destination->retries,
+                  .waiting = plan.waiting.get(),
+                  .inbound = plan.inbound,
+                  .guard = plan.guard.line.get(),
+                  .guard_method = plan.guard.method};
+  features.ShowTo(parts);
+  return parts;
 }
 
 }  // namespace
@@ -68,7 +67,7 @@ RpcStream::RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_pt
 void RpcStream::Start(RequestFacts facts, UnreportedCalls& unreported, bool request_ended) {
   environment_.series.active_calls.Add(1);
   if (call_.is_stream()) environment_.series.active_streams.Add(1);
-  const CallPolicy& policy = *plan_->calls.policy;
+  const CallPolicy& policy = *plan_->features.calls.policy;
   for (const RateLimitPolicy& limit : policy.rate_limits) {
     rate_keys_.push_back(KeyOf(limit.key, request_, plan_->routed_by, origin_->identity));
   }
@@ -95,7 +94,7 @@ void RpcStream::Start(RequestFacts facts, UnreportedCalls& unreported, bool requ
 
 // Returns the key with its scope; it is empty for a call without one.
 LimitKey RpcStream::ReadDedupeKey(RequestFacts& facts) {
-  const DedupePolicy& dedupe = *plan_->calls.policy->dedupe;
+  const DedupePolicy& dedupe = *plan_->features.calls.policy->dedupe;
   facts.method = plan_->path;
   facts.dedupe_fault = DedupeFault(dedupe, request_);
   if (!facts.dedupe_fault.empty()) return LimitKey();
@@ -104,7 +103,7 @@ LimitKey RpcStream::ReadDedupeKey(RequestFacts& facts) {
 }
 
 void RpcStream::BeginTie(RequestFacts& facts) {
-  const CallPolicy& policy = *plan_->calls.policy;
+  const CallPolicy& policy = *plan_->features.calls.policy;
   tie_.emplace(environment_.ties, *plan_->snapshot->tie, *plan_->tie);
   if (plan_->inbound) {
     const std::string_view text =
@@ -150,7 +149,7 @@ void RpcStream::EndTrace(const FinalStatus& status, const CallRecord& record) {
       .authority = plan_->routed_by,
       .listener = origin_->listener->name,
       .upstream = destination.upstream,
-      .policy = plan_->calls.policy->name,
+      .policy = plan_->features.calls.policy->name,
       .message = message,
       .trace_state = trace_->begun_here() ? std::string_view() : request_.Get(kTracestateHeader)};
   std::optional<CallSpans> spans = trace_->End(
@@ -165,7 +164,7 @@ void RpcStream::EndTrace(const FinalStatus& status, const CallRecord& record) {
 
 // A header that cannot be read changes nothing: it must not make calls fail.
 void RpcStream::ReadPriority(RequestFacts& facts) {
-  const GuardPolicy& guard = *plan_->calls.policy->guard;
+  const GuardPolicy& guard = *plan_->features.calls.policy->guard;
   facts.priority = guard.default_priority;
   const std::string_view text = request_.Get(guard.priority_header);
   if (text.empty()) return;
@@ -231,7 +230,7 @@ void RpcStream::ListMethod() {
 }
 
 void RpcStream::NameGuardMethod() {
-  PlannedGuard& planned = plan_->guard;
+  GuardSide& planned = plan_->guard;
   planned.named = true;
   planned.method = planned.line->guard().NameMethod(plan_->path);
 }
@@ -271,7 +270,7 @@ void RpcStream::OnBroken(const char* what) {
 AttemptId RpcStream::StartAttempt(const AttemptStart& start) {
   AttemptStart elsewhere = start;
   absl::InlinedVector<int64_t, 4> avoid;
-  if (plan_->calls.hedge != nullptr) {
+  if (plan_->features.calls.hedge != nullptr) {
     avoid.assign(start.avoid.begin(), start.avoid.end());
     attempts_.ForEachActive(
         [&](const UpstreamAttempt& attempt) { avoid.push_back(attempt.endpoint()); });
@@ -410,7 +409,7 @@ void RpcStream::End(const FinalStatus& status, const CallRecord& record) {
   Log(status, record);
   if (trace_ != nullptr) EndTrace(status, record);
   AddedTrailers added = {.mark = EndTie(status, record)};
-  if (plan_->guard.line != nullptr && plan_->calls.policy->guard->load_report) {
+  if (plan_->guard.line != nullptr && plan_->features.calls.policy->guard->load_report) {
     added.load = plan_->guard.line->guard().EndLoad(record.code != StatusCode::kOk, now());
   }
   if (downstream_ != nullptr && !head_sent_ && GoesElsewhere(*plan_, record)) {
@@ -443,10 +442,10 @@ void RpcStream::Record(const CallRecord& record) {
     plan.labelled = true;
   }
   RecordCall(*plan.method, *plan.destination->series, environment_.series, record);
-  RecordRateLimits(plan.limits.series, record.rate_limit);
-  if (plan.guard.series != nullptr) RecordGuard(*plan.guard.series, record.guard);
-  if (record.dedupe.has_value()) plan.dedupe.series->calls[*record.dedupe].Add();
-  if (record.shadow.has_value()) plan.shadow.series->calls[*record.shadow].Add();
+  RecordRateLimits(plan.series.limits, record.rate_limit);
+  if (plan.series.guard != nullptr) RecordGuard(*plan.series.guard, record.guard);
+  if (record.dedupe.has_value()) plan.series.dedupe->calls[*record.dedupe].Add();
+  if (record.shadow.has_value()) plan.series.shadow->calls[*record.shadow].Add();
 }
 
 std::string RpcStream::MessageOf(const FinalStatus& status) const {
@@ -484,7 +483,7 @@ void RpcStream::Log(const FinalStatus& status, const CallRecord& record) {
 void RpcStream::TellDecisions(const CallRecord& record) {
   const Destination& destination = *plan_->destination;
   if (record.refused == RefusalReason::kBudget) {
-    environment_.refusal_watch.OnRefused(plan_->budget, destination);
+    environment_.refusal_watch.OnRefused(plan_->features.budget.budget, destination);
   } else if (record.guard.decision == GuardDecision::kRefused) {
     environment_.refusal_watch.OnRefused(plan_->guard.line, destination);
   }

@@ -147,7 +147,7 @@ class RpcStream final : public InBlocks,
   }
   CallKin Kin() const override;
   void OnBroken(const char* what) override;
-  void OnGuarded(int previous) override { RecordArrival(*plan_->guard.series, previous); }
+  void OnGuarded(int previous) override { RecordArrival(*plan_->series.guard, previous); }
   void OnStream() override;
   std::string EndpointName(int64_t endpoint) const override {
     return plan_->destination->pool->EndpointName(endpoint);

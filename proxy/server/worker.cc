@@ -60,9 +60,7 @@ Worker::Worker(int index, std::shared_ptr<const Snapshot> snapshot, Shared& shar
                      .watcher = doors_,
                      .memory = shared.memory,
                      .plans = plans_,
-                     .budgets = shared.budgets,
-                     .shadow_budgets = shared.shadow_budgets,
-                     .throttles = shared.throttles,
+                     .tables = shared.tables,
                      .worker = index},
                     *snapshot_, ConnectionOptions(Peer::kUpstream)),
       guards_(io_.wheel, index),
@@ -411,69 +409,38 @@ absl::StatusOr<std::shared_ptr<CallPlan>> Worker::MakePlan(const PlanKey& key,
   const CallPolicy& policy = snapshot_->policies[route->policy];
   auto destination = destinations_.Find(upstream, key.address, origin.number, origin.sender);
   if (!destination.ok()) return destination.status();
-  auto plan = std::make_shared<CallPlan>();
-  plan->snapshot = snapshot_;
-  plan->destination = *std::move(destination);
-  const std::string account_of = WithoutFinalDot(plan->destination->authority);
-  BudgetTable::Account account =
-      shared_.budgets.Get(upstream.name, account_of, policy.retry.budget, loop_.now());
+  const std::string account_of = WithoutFinalDot((*destination)->authority);
+  const CallPolicy* const shadow =
+      route->shadow.has_value() ? &snapshot_->policies[*route->shadow] : nullptr;
+  const RoutePolicies policies{
+      .policy = policy,
+      .shadow = shadow,
+      .described = upstream.methods != nullptr && upstream.methods->idempotent.contains(key.path),
+      .seed = shadow == nullptr ? 0 : random_.Next()};
+  auto plan = std::make_shared<CallPlan>(
+      CallPlan{.snapshot = snapshot_,
+               .features = {shared_.tables, policies, {upstream.name, account_of, loop_.now()}},
+               .series = {shared_.metrics, index_, upstream.name, policies},
+               .kind = shared_.methods.Plan(upstream, key.path),
+               .usual_answer = {},
+               .destination = *std::move(destination),
+               .inbound = key.listener.direction == Direction::kInbound,
+               .traced = snapshot_->otlp.has_value(),
+               .path = std::string(key.path),
+               .routed_by = routed_by,
+               .method = &shared_.metrics.Method(index_, upstream.name, key.path)});
+  const PlannedBudget& account = plan->features.budget;
   if (account.over_limit) series_.limit_hits[Limit::kDestinations].Add();
-  plan->budget = std::move(account.budget);
-  plan->waiting = plan->destination->LineOf(plan->budget, index_, waiting_places_, io_);
-  if (policy.throttle.has_value()) {
-    plan->throttle =
-        shared_.throttles.Get(upstream.name, account_of, *policy.throttle, loop_.now());
-  }
-  plan->inbound = key.listener.direction == Direction::kInbound;
-  if (policy.guard.has_value()) plan->guard = PlanGuard(upstream.name, policy, key.path);
-  if (policy.dedupe.has_value()) {
-    plan->dedupe = {.table = shared_.dedupes.Get(upstream.name, policy.name, *policy.dedupe),
-                    .series = &shared_.metrics.Dedupe(index_, upstream.name)};
+  plan->waiting = plan->destination->LineOf(account.budget, index_, waiting_places_, io_);
+  if (const auto& guard = plan->features.guard.guard; guard != nullptr) {
+    plan->guard = {.line = guards_.Of(guard), .method = guard->MethodNumber(plan->path)};
   }
   if (snapshot_->tie.has_value()) plan->tie = shared_.ties.Get(snapshot_->tie->max_traces);
-  plan->traced = snapshot_->otlp.has_value();
-  plan->path = key.path;
-  plan->routed_by = routed_by;
-  plan->limits = PlanLimits(policy);
-  const bool described =
-      upstream.methods != nullptr && upstream.methods->idempotent.contains(plan->path);
-  plan->calls = PlanCalls(policy, described);
-  plan->kind = shared_.methods.Plan(upstream, key.path);
-  if (route->shadow.has_value()) {
-    const CallPolicy& shadow = snapshot_->policies[*route->shadow];
-    auto budget =
-        shared_.shadow_budgets.Get(upstream.name, account_of, shadow.retry.budget, loop_.now());
-    plan->shadow = {
-        .plan = std::make_unique<ShadowPlan>(ShadowPlan{.calls = PlanCalls(shadow, described),
-                                                        .budget = std::move(budget.budget),
-                                                        .random = Random(random_.Next())}),
-        .series = &shared_.metrics.Shadow(index_, policy.name, shadow.name)};
-  }
-  plan->method = &shared_.metrics.Method(index_, upstream.name, key.path);
   // A budget of its own may be free for the destination's next call.
   if (!account.over_limit && plans_.Insert(key, plan)) {
     series_.limit_hits[Limit::kRoutesCached].Add();
   }
   return plan;
-}
-
-PlannedLimits Worker::PlanLimits(const CallPolicy& policy) {
-  PlannedLimits limits;
-  for (const RateLimitPolicy& limit : policy.rate_limits) {
-    limits.owned.push_back(shared_.rate_limits.Get(policy.name, limit));
-    limits.limiters.push_back(limits.owned.back().get());
-    limits.leased |= limit.shared.has_value();
-    limits.series.push_back(&shared_.metrics.RateLimit(index_, policy.name, limit.name));
-  }
-  return limits;
-}
-
-PlannedGuard Worker::PlanGuard(const std::string& upstream, const CallPolicy& policy,
-                               std::string_view path) {
-  const std::shared_ptr<Guard> guard = shared_.guards.Get(upstream, *policy.guard);
-  return {.line = guards_.Of(guard),
-          .method = guard->MethodNumber(std::string(path)),
-          .series = &shared_.metrics.Guard(index_, upstream)};
 }
 
 void Worker::Goaway(Direction direction) {

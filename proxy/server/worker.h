@@ -15,17 +15,13 @@
 #include "base/intrusive_list.h"
 #include "base/random.h"
 #include "call/lease_admission.h"
+#include "call/policy_tables.h"
 #include "call/replay_memory.h"
 #include "conn/http2_connection.h"
-#include "dedupe/dedupe_stores.h"
-#include "guard/guard_table.h"
 #include "insight/tls_destinations.h"
 #include "net/event_loop.h"
 #include "net/line_writer.h"
 #include "net/resolver.h"
-#include "policy/budget_table.h"
-#include "policy/rate_limit_table.h"
-#include "policy/throttle_table.h"
 #include "server/accepted_connection.h"
 #include "server/application_doors.h"
 #include "server/call_log.h"
@@ -52,18 +48,13 @@ namespace levee {
 // The objects that all workers share; each is safe to use from any thread.
 struct Shared {
   Metrics& metrics;
-  BudgetTable& budgets;
-  BudgetTable& shadow_budgets;  // that no call pays from
-  ThrottleTable& throttles;
-  RateLimitTable& rate_limits;
+  PolicyTables& tables;
   ReplayMemory& replay;
   MemoryAccount& memory;
   RecentCalls& recent_calls;
   TlsDestinations& tls_destinations;
   EventLog& log;
-  GuardTable& guards;
   MethodKinds& methods;
-  DedupeStores& dedupes;
   Ties& ties;
   CaptureLoops& capture_loops;
   SpanSink& spans;
@@ -118,7 +109,7 @@ class Worker final : private net::TurnHandler {
 
   // Looks at what idempotency stores have decided about waiting calls. Any thread.
   void PostLookAtDedupes() {
-    loop_.Post([this] { shared_.dedupes.Answer(index_, loop_.now()); });
+    loop_.Post([this] { shared_.tables.dedupes.Answer(index_, loop_.now()); });
   }
 
   // Lets calls that wait for the lease of a rate limit ask again. Any thread.
@@ -227,9 +218,6 @@ class Worker final : private net::TurnHandler {
                             StatusCode code, const std::string& message);
   absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(const PlanKey& key,
                                                      const ConnectionOrigin& origin);
-  PlannedLimits PlanLimits(const CallPolicy& policy);
-  PlannedGuard PlanGuard(const std::string& upstream, const CallPolicy& policy,
-                         std::string_view path);
   Http2Connection::Options ConnectionOptions(Peer peer) const;
   void ConnectionEnded();
 

@@ -74,38 +74,33 @@ absl::StatusOr<std::unique_ptr<Sidecar>> Sidecar::Open(std::shared_ptr<const Sna
 
 Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, Metrics& metrics,
                  RecentCalls& recent_calls, SpanSink& spans, EventLog& log)
-    : budgets_(workers, MostAuthorities(*snapshot)),
-      shadow_budgets_(workers, MostAuthorities(*snapshot)),
-      throttles_(workers, MostAuthorities(*snapshot)),
-      guards_(workers,
-              [this](int worker) { workers_[static_cast<size_t>(worker)]->PostLookAtGuards(); }),
-      ties_(net::RandomSeed(),
+    : ties_(net::RandomSeed(),
             [this](TraceNumber trace) {
               for (const auto& worker : workers_) worker->PostGone(trace);
             }),
       stores_({metrics, log, store_board_}, [this] { LookAtLeases(); }),
       limit_services_({metrics, log, store_board_}, [this] { LookAtLeases(); }),
-      dedupes_(
-          workers,
-          [this](int worker) { workers_[static_cast<size_t>(worker)]->PostLookAtDedupes(); },
-          &stores_.keys(), net::RandomSeed()),
-      rate_limits_(&lease_sources_),
+      tables_(
+          {.workers = workers,
+           .max_authorities = MostAuthorities(*snapshot),
+           .wake_for_guards =
+               [this](int worker) { workers_[static_cast<size_t>(worker)]->PostLookAtGuards(); },
+           .wake_for_keys =
+               [this](int worker) { workers_[static_cast<size_t>(worker)]->PostLookAtDedupes(); },
+           .leases = &lease_sources_,
+           .keys = &stores_.keys(),
+           .seed = net::RandomSeed()}),
       replay_(snapshot->limits.replay_bytes),
       memory_(MemoryWatch::LimitOf(snapshot->limits)),
       capture_loops_(log),
       shared_{metrics,
-              budgets_,
-              shadow_budgets_,
-              throttles_,
-              rate_limits_,
+              tables_,
               replay_,
               memory_,
               recent_calls,
               tls_destinations_,
               log,
-              guards_,
               methods_,
-              dedupes_,
               ties_,
               capture_loops_,
               spans,
@@ -123,8 +118,8 @@ Sidecar::Sidecar(const std::shared_ptr<const Snapshot>& snapshot, int workers, M
                     [this] {
                       for (const auto& worker : workers_) worker->loop().Post([] {});
                     }),
-      key_sweep_(dedupes_, metrics.Worker(0).limit_hits[Limit::kDedupeBytes], workers_[0]->loop(),
-                 workers_[0]->wheel()) {}
+      key_sweep_(tables_.dedupes, metrics.Worker(0).limit_hits[Limit::kDedupeBytes],
+                 workers_[0]->loop(), workers_[0]->wheel()) {}
 
 std::vector<std::unique_ptr<Worker>> Sidecar::MakeWorkers(
     const std::shared_ptr<const Snapshot>& snapshot, int count) {
@@ -147,54 +142,34 @@ void Sidecar::LookAtLeases() {
   for (const auto& worker : workers_) worker->PostLookAtLeases();
 }
 
-// Holds the budgets, throttles, guards, stores, ties and rate limits of the configuration, so that
-// they and their metrics exist from the start, and keep their state when the workers release them.
-void Sidecar::HoldConfigured(const Snapshot& snapshot) {
-  dedupes_.SetRoom(DedupeRoom(snapshot, memory_.limit()));
-  std::vector<std::shared_ptr<RetryBudget>> budgets;
-  std::vector<std::shared_ptr<AdaptiveThrottle>> throttles;
-  std::vector<std::shared_ptr<Guard>> guards;
-  std::vector<std::shared_ptr<DedupeTable>> dedupes;
-  for (const Route& route : snapshot.routes.routes()) {
-    const UpstreamSpec& upstream = snapshot.upstreams[static_cast<size_t>(route.upstream)];
-    const CallPolicy& policy = snapshot.policies[static_cast<size_t>(route.policy)];
-    budgets.push_back(
-        budgets_.Get(upstream.name, "", policy.retry.budget, net::ReadClock()).budget);
-    if (route.shadow.has_value()) {
-      const CallPolicy& shadow = snapshot.policies[static_cast<size_t>(*route.shadow)];
-      shared_.metrics.Shadow(/*worker=*/0, policy.name, shadow.name);
-    }
-    if (policy.throttle.has_value()) {
-      throttles.push_back(throttles_.Get(upstream.name, "", *policy.throttle, net::ReadClock()));
-    }
-    if (policy.guard.has_value()) {
-      guards.push_back(guards_.Get(upstream.name, *policy.guard));
-      shared_.metrics.Guard(/*worker=*/0, upstream.name);
-    }
-    if (policy.dedupe.has_value()) {
-      dedupes.push_back(dedupes_.Get(upstream.name, policy.name, *policy.dedupe));
-      shared_.metrics.Dedupe(/*worker=*/0, upstream.name);
-    }
+// Holds what the features of the configuration's policies share, and its ties, so that they and
+// their metrics exist from the start, and keep their state when the workers release them.
+void Sidecar::HoldConfigured(const std::shared_ptr<const Snapshot>& snapshot) {
+  tables_.dedupes.SetRoom(DedupeRoom(*snapshot, memory_.limit()));
+  const auto policy_at = [&](int index) { return &snapshot->policies[static_cast<size_t>(index)]; };
+  Held held{.snapshot = snapshot};
+  for (const Route& route : snapshot->routes.routes()) {
+    const std::string& upstream = snapshot->upstreams[static_cast<size_t>(route.upstream)].name;
+    const RoutePolicies policies{
+        .policy = *policy_at(route.policy),
+        .shadow = route.shadow.has_value() ? policy_at(*route.shadow) : nullptr};
+    held.features.emplace_back(tables_, policies, PlannedFor{upstream, "", net::ReadClock()});
+    FeatureSeries(shared_.metrics, /*worker=*/0, upstream, policies);
   }
   std::vector<std::shared_ptr<RateLimiter>> limits;
-  for (const CallPolicy& policy : snapshot.policies) {
+  for (const CallPolicy& policy : snapshot->policies) {
+    const PlannedLimits& planned = held.limits.emplace_back(tables_, policy);
+    limits.insert(limits.end(), planned.owned.begin(), planned.owned.end());
     for (const RateLimitPolicy& limit : policy.rate_limits) {
-      limits.push_back(rate_limits_.Get(policy.name, limit));
       shared_.metrics.RateLimit(/*worker=*/0, policy.name, limit.name);
     }
   }
-  stores_.Configure(snapshot.stores, limits);
+  stores_.Configure(snapshot->stores, limits);
   limit_services_.Configure(limits);
-  std::shared_ptr<TieTable> ties;
-  if (snapshot.tie.has_value()) ties = ties_.Get(snapshot.tie->max_traces);
+  if (snapshot->tie.has_value()) held.ties = ties_.Get(snapshot->tie->max_traces);
   // The new ones are held before the old ones are released. So a budget of both configurations
   // stays.
-  configured_budgets_ = std::move(budgets);
-  configured_throttles_ = std::move(throttles);
-  configured_guards_ = std::move(guards);
-  configured_dedupes_ = std::move(dedupes);
-  configured_limits_ = std::move(limits);
-  configured_ties_ = std::move(ties);
+  held_ = std::move(held);
 }
 
 // Takes a configuration over, in one turn of worker 0, and does first what can fail. So no
@@ -205,15 +180,13 @@ absl::Status Sidecar::Take(const std::shared_ptr<const Snapshot>& snapshot,
                            const std::function<void(const Bound&)>& applied) {
   auto closed = listeners_.Replace(snapshot->listeners);
   if (!closed.ok()) return closed.status();
-  budgets_.SetMaxAuthorities(MostAuthorities(*snapshot));
-  shadow_budgets_.SetMaxAuthorities(MostAuthorities(*snapshot));
-  throttles_.SetMaxAuthorities(MostAuthorities(*snapshot));
+  tables_.SetMaxAuthorities(MostAuthorities(*snapshot));
   replay_.Resize(snapshot->limits.replay_bytes);
   memory_.SetLimit(MemoryWatch::LimitOf(snapshot->limits));
   if (handshakes_ != nullptr) {
     handshakes_->SetMost(snapshot->limits.handshakes, SilentCallers(snapshot->limits));
   }
-  HoldConfigured(*snapshot);
+  HoldConfigured(snapshot);
   access_log_ = access_log;
   endpoints_.Set(snapshot->endpoints);  // An upstream that is new has them from its first call on.
   WorkerConfig config{.snapshot = snapshot,
@@ -416,7 +389,7 @@ std::vector<EndpointView> Sidecar::endpoints() const {
 
 std::vector<BudgetGauges> Sidecar::budgets() const {
   std::vector<BudgetGauges> gauges;
-  for (const auto& [upstream, ratio, state] : budgets_.Views(net::ReadClock())) {
+  for (const auto& [upstream, ratio, state] : tables_.budgets.Views(net::ReadClock())) {
     gauges.push_back({.upstream = upstream,
                       .available = state.available,
                       .at_once = state.at_once,
@@ -430,7 +403,7 @@ std::vector<BudgetGauges> Sidecar::budgets() const {
 
 std::map<std::string, GuardState> Sidecar::guards() const {
   std::map<std::string, GuardState> states;
-  for (const auto& [upstream, view] : guards_.Views(net::ReadClock())) {
+  for (const auto& [upstream, view] : tables_.guards.Views(net::ReadClock())) {
     states[upstream] = {.limit = view.limit,
                         .least = view.least,
                         .in_flight = view.in_flight,
@@ -447,7 +420,7 @@ std::map<std::string, GuardState> Sidecar::guards() const {
 
 std::map<std::string, LeaseState> Sidecar::leases() const {
   std::map<std::string, LeaseState> states;
-  for (const auto& [limit, state] : rate_limits_.Leases(net::ReadClock())) {
+  for (const auto& [limit, state] : tables_.rate_limits.Leases(net::ReadClock())) {
     states[limit] = StateOf(state);
   }
   return states;
@@ -456,7 +429,7 @@ std::map<std::string, LeaseState> Sidecar::leases() const {
 std::vector<LimitView> Sidecar::limits() const {
   const Instant now = net::ReadClock();
   std::vector<LimitView> views;
-  for (const auto& [policy, limiter] : rate_limits_.Shared()) {
+  for (const auto& [policy, limiter] : tables_.rate_limits.Shared()) {
     views.push_back(ShownLimit(policy, limiter->policy(), limiter->ViewAt(now)));
   }
   return views;
@@ -464,7 +437,7 @@ std::vector<LimitView> Sidecar::limits() const {
 
 std::map<std::string, DedupeGauges> Sidecar::dedupes() const {
   std::map<std::string, DedupeGauges> gauges;
-  for (const auto& [upstream, view] : dedupes_.Views()) {
+  for (const auto& [upstream, view] : tables_.dedupes.Views()) {
     gauges[upstream] = {.keys = view.stored.keys,
                         .bytes = view.stored.bytes,
                         .in_flight = view.stored.in_flight,

@@ -11,6 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "base/timer_wheel.h"
+#include "call/planned_features.h"
+#include "call/policy_tables.h"
 #include "call/replay_memory.h"
 #include "insight/limit_view.h"
 #include "insight/store_board.h"
@@ -18,7 +20,6 @@
 #include "log/event_log.h"
 #include "net/handshakes.h"
 #include "net/line_writer.h"
-#include "policy/budget_table.h"
 #include "server/span_sink.h"
 #include "server/worker.h"
 #include "settings/snapshot.h"
@@ -101,7 +102,7 @@ class Sidecar : private Timer {
   }
   std::vector<BudgetGauges> budgets() const;
   std::map<std::string, double> throttle_probabilities() const {
-    return throttles_.Probabilities(net::ReadClock());
+    return tables_.throttles.Probabilities(net::ReadClock());
   }
 
   // By upstream.
@@ -129,7 +130,7 @@ class Sidecar : private Timer {
   std::vector<std::unique_ptr<Worker>> MakeWorkers(const std::shared_ptr<const Snapshot>& snapshot,
                                                    int count);
   void LookAtLeases();
-  void HoldConfigured(const Snapshot& snapshot);
+  void HoldConfigured(const std::shared_ptr<const Snapshot>& snapshot);
   absl::Status Take(const std::shared_ptr<const Snapshot>& snapshot, net::LineWriter* access_log,
                     const std::function<void(const Bound&)>& applied);
   void TakeEndpoints(const EndpointLists& endpoints,
@@ -147,24 +148,22 @@ class Sidecar : private Timer {
   // runs.
   const Snapshot& snapshot() const { return workers_[0]->snapshot(); }
 
-  BudgetTable budgets_;
-  BudgetTable shadow_budgets_;
-  std::vector<std::shared_ptr<RetryBudget>> configured_budgets_;
-  ThrottleTable throttles_;
-  std::vector<std::shared_ptr<AdaptiveThrottle>> configured_throttles_;
-  GuardTable guards_;
+  // What the configuration holds of what calls share.
+  struct Held {
+    std::shared_ptr<const Snapshot> snapshot;  // owns the policies
+    std::vector<PlannedFeatures> features;     // by route
+    std::vector<PlannedLimits> limits;         // by policy
+    std::shared_ptr<TieTable> ties;
+  };
+
   MethodKinds methods_;
-  std::vector<std::shared_ptr<Guard>> configured_guards_;
   Ties ties_;
-  std::shared_ptr<TieTable> configured_ties_;
   StoreBoard store_board_;
   SharedStores stores_;
   LimitServices limit_services_;
   LeaseSources lease_sources_{stores_, limit_services_};
-  DedupeStores dedupes_;
-  std::vector<std::shared_ptr<DedupeTable>> configured_dedupes_;
-  RateLimitTable rate_limits_;
-  std::vector<std::shared_ptr<RateLimiter>> configured_limits_;
+  PolicyTables tables_;
+  Held held_;
   ReplayMemory replay_;
   MemoryAccount memory_;
   TlsDestinations tls_destinations_;

@@ -27,38 +27,37 @@ SimHost& SimSidecar::Unary(const RequestFacts& facts, std::string_view request) 
   return call;
 }
 
-RetryBudget& SimSidecar::budget() {
-  if (budget_ == nullptr) budget_ = std::make_shared<RetryBudget>(policy.retry.budget, 1);
-  return *budget_;
-}
-
-AdaptiveThrottle* SimSidecar::throttle() {
-  if (throttle_ == nullptr && policy.throttle.has_value()) {
-    throttle_ = std::make_unique<AdaptiveThrottle>(*policy.throttle, 1);
-  }
-  return throttle_.get();
+const PlannedFeatures& SimSidecar::Features() {
+  if (features_.has_value()) return *features_;
+  const auto soon = [this](auto look) { clock_.After(absl::ZeroDuration(), std::move(look)); };
+  tables_ = std::make_unique<PolicyTables>(PolicyTables::Parts{
+      .wake_for_guards = [this, soon](int) { soon([this] { guard_->Look(clock_.now()); }); },
+      .wake_for_keys =
+          [this, soon](int worker) {
+            soon([this, worker] { tables_->dedupes.Answer(worker, clock_.now()); });
+          },
+      .guard_rule =
+          [this](const ConcurrencyPolicy& concurrency) {
+            return limit_rule == nullptr ? RuleOf(concurrency) : std::move(limit_rule);
+          },
+      .leases = leases});
+  features_.emplace(*tables_,
+                    RoutePolicies{.policy = policy,
+                                  .shadow = shadow.has_value() ? &*shadow : nullptr,
+                                  .described = idempotent,
+                                  .seed = 1},
+                    PlannedFor{name, /*authority=*/"", clock_.now()});
+  return *features_;
 }
 
 GuardLine* SimSidecar::guard() {
-  if (guard_ == nullptr && policy.guard.has_value()) {
-    if (limit_rule == nullptr) limit_rule = RuleOf(policy.guard->concurrency);
-    auto guard = std::make_shared<Guard>(*policy.guard, 1, std::move(limit_rule));
-    guard->SetWake(
-        0, [this] { clock_.After(absl::ZeroDuration(), [this] { guard_->Look(clock_.now()); }); });
-    guard_ = std::make_unique<GuardLine>(std::move(guard), 0, [this](Instant when) {
+  const std::shared_ptr<Guard>& guard = Features().guard.guard;
+  if (guard_ == nullptr && guard != nullptr) {
+    guard_ = std::make_unique<GuardLine>(guard, 0, [this](Instant when) {
       clock_.At(when, [this] { guard_->Look(clock_.now()); });
     });
   }
   return guard_.get();
-}
-
-DedupeTable* SimSidecar::dedupe() {
-  if (dedupe_ == nullptr && policy.dedupe.has_value()) {
-    dedupe_ = std::make_unique<DedupeTable>(*policy.dedupe, 1, [this](int worker) {
-      clock_.After(absl::ZeroDuration(), [this, worker] { dedupe_->Answer(worker, clock_.now()); });
-    });
-  }
-  return dedupe_.get();
 }
 
 ReplayLease& SimSidecar::replay() {
@@ -87,53 +86,40 @@ SimSidecar::SimMethod& SimSidecar::Method(int number) {
 }
 
 CallParts SimSidecar::Parts(CallHost& host, const SimOrigin& origin) {
-  if (!planned_.has_value()) {
-    budget();
+  const PlannedFeatures& features = Features();
+  if (!waiting_.has_value()) {
     places_.emplace(waiting_calls);
     if (connect_wait > absl::ZeroDuration()) {
       connect_line_.emplace(clock_, endpoints_, *places_, connect_wait);
     }
-    waiting_.emplace(budget_, /*worker=*/0, *places_, [this] {
+    waiting_.emplace(features.budget.budget, /*worker=*/0, *places_, [this] {
       clock_.After(absl::ZeroDuration(), [this] { waiting_->Tell(clock_.now()); });
     });
-    planned_ = PlanCalls(policy, /*described=*/idempotent);
-    if (shadow.has_value()) {
-      shadow_ =
-          ShadowPlan{.calls = PlanCalls(*shadow, /*described=*/idempotent),
-                     .budget = std::make_shared<RetryBudget>(shadow->retry.budget, /*workers=*/1),
-                     .random = Random(/*seed=*/1)};
-    }
-    for (const RateLimitPolicy& limit : policy.rate_limits) {
-      limiters_.push_back(std::make_shared<RateLimiter>(limit, leases));
-      limits_.push_back(limiters_.back().get());
-    }
   }
   SimMethod& method = Method(origin.method);
-  return {.host = host,
-          .policy = *planned_->policy,
-          .overload = overload,
-          .budget = budget(),
-          .latency = latency_,
-          .failed_calls = failed_calls_,
-          .method = method.kind,
-          .usual_answer = method.usual_answer,
-          .worker = 0,
-          .random = random_,
-          .replay = replay(),
-          .sender = static_cast<uint64_t>(origin.caller),
-          .upstream = name,
-          .idempotent = planned_->idempotent,
-          .hedge = planned_->hedge,
-          .rate_limits = limits_,
-          .admission = admission,
-          .retries = inbound ? nullptr : &retries_,
-          .waiting = &*waiting_,
-          .throttle = throttle(),
-          .inbound = inbound,
-          .guard = guard(),
-          .guard_method = origin.method,
-          .dedupe = dedupe(),
-          .shadow = shadow_.has_value() ? &*shadow_ : nullptr};
+  CallParts parts{.host = host,
+                  .policy = *features.calls.policy,
+                  .overload = overload,
+                  .budget = *features.budget.budget,
+                  .latency = latency_,
+                  .failed_calls = failed_calls_,
+                  .method = method.kind,
+                  .usual_answer = method.usual_answer,
+                  .worker = 0,
+                  .random = random_,
+                  .replay = replay(),
+                  .sender = static_cast<uint64_t>(origin.caller),
+                  .upstream = name,
+                  .idempotent = features.calls.idempotent,
+                  .hedge = features.calls.hedge,
+                  .admission = admission,
+                  .retries = inbound ? nullptr : &retries_,
+                  .waiting = &*waiting_,
+                  .inbound = inbound,
+                  .guard = guard(),
+                  .guard_method = origin.method};
+  features.ShowTo(parts);
+  return parts;
 }
 
 void SimSidecar::CountCall(const CallRecord& record) {

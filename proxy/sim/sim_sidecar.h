@@ -13,17 +13,15 @@
 #include <vector>
 
 #include "base/random.h"
-#include "call/plan.h"
+#include "call/planned_features.h"
+#include "call/policy_tables.h"
 #include "call/replay_memory.h"
 #include "call/waiting_retries.h"
-#include "dedupe/dedupe_table.h"
 #include "guard/guard_line.h"
 #include "guard/limit_rule.h"
 #include "policy/failed_calls.h"
 #include "policy/latency_estimate.h"
 #include "policy/method_kind.h"
-#include "policy/rate_limiter.h"
-#include "policy/retry_budget.h"
 #include "policy/retry_policy.h"
 #include "policy/usual_answer.h"
 #include "sim/sim_clock.h"
@@ -102,10 +100,10 @@ class SimSidecar {
   SimHost& Unary(const RequestFacts& facts = {}, std::string_view request = "ping");
 
   SimClock& clock() { return clock_; }
-  RetryBudget& budget();
-  AdaptiveThrottle* throttle();  // nullptr if the policy has none
-  GuardLine* guard();            // likewise
-  DedupeTable* dedupe();         // likewise
+  RetryBudget& budget() { return *Features().budget.budget; }
+  AdaptiveThrottle* throttle() { return Features().throttle.throttle.get(); }  // nullptr: none
+  DedupeTable* dedupe() { return Features().dedupe.table.get(); }              // likewise
+  GuardLine* guard();                                                          // likewise
   ReplayLease& replay();
   LatencyEstimate& latency() { return latency_; }
   UsualAnswer& usual_answer(int method) { return Method(method).usual_answer; }
@@ -127,6 +125,7 @@ class SimSidecar {
     MethodKind kind;
     UsualAnswer usual_answer;
   };
+  const PlannedFeatures& Features();
   std::optional<SimMethod>& MethodPlace(int number);
   SimMethod& Method(int number);
 
@@ -134,12 +133,9 @@ class SimSidecar {
   Random random_;  // the calls': apart from the endpoints', so that a test's draws do not depend
                    // on them
   SimEndpoints endpoints_;
-  std::optional<PlannedPolicy> planned_;
-  std::shared_ptr<RetryBudget> budget_;
-  std::optional<ShadowPlan> shadow_;
-  std::unique_ptr<AdaptiveThrottle> throttle_;
+  std::unique_ptr<PolicyTables> tables_;
+  std::optional<PlannedFeatures> features_;
   std::unique_ptr<GuardLine> guard_;
-  std::unique_ptr<DedupeTable> dedupe_;
   std::deque<std::optional<SimMethod>> methods_;  // by their numbers
   LatencyEstimate latency_;
   RetryHistory retries_;
@@ -148,8 +144,6 @@ class SimSidecar {
   std::optional<WaitingPlaces> places_;
   std::optional<SimConnectLine> connect_line_;
   std::optional<WaitingRetries> waiting_;
-  std::vector<std::shared_ptr<RateLimiter>> limiters_;
-  std::vector<RateLimiter*> limits_;
   std::unique_ptr<ReplayMemory> memory_;
   std::unique_ptr<ReplayLease> lease_;
   bool keeps_calls_ = false;

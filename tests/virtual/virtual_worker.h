@@ -8,12 +8,10 @@
 
 #include "absl/time/time.h"
 #include "base/memory_account.h"
+#include "call/policy_tables.h"
 #include "call/replay_memory.h"
 #include "insight/recent_calls.h"
 #include "log/event_log.h"
-#include "policy/budget_table.h"
-#include "policy/rate_limit_table.h"
-#include "policy/throttle_table.h"
 #include "server/worker.h"
 #include "settings/snapshot.h"
 #include "telemetry/metrics.h"
@@ -75,9 +73,9 @@ class VirtualWorker {
   Worker& worker() { return *worker_; }
   const RecentCalls& recent() const { return recent_; }
   const KeptSpans& spans() const { return spans_; }
-  GuardTable& guards() { return guards_; }
+  GuardTable& guards() { return tables_.guards; }
   MemoryAccount& memory() { return memory_; }
-  size_t budgets() const { return budgets_.Views(VirtualTime::now()).size(); }
+  size_t budgets() const { return tables_.budgets.Views(VirtualTime::now()).size(); }
   uint64_t hits(Limit limit) { return metrics_.Worker(0).limit_hits[limit].Read(); }
 
  private:
@@ -85,18 +83,13 @@ class VirtualWorker {
   Metrics metrics_;
   RecentCalls recent_;
   EventLog log_;
-  BudgetTable budgets_;
-  BudgetTable shadow_budgets_;
-  ThrottleTable throttles_;
-  RateLimitTable rate_limits_;
   ReplayMemory replay_;
   MemoryAccount memory_{int64_t{1} << 40};
   TlsDestinations tls_destinations_;
   CaptureLoops capture_loops_{log_};
   KeptSpans spans_;
   MethodKinds methods_;
-  GuardTable guards_{1, [this](int) { worker_->PostLookAtGuards(); }};
-  DedupeStores dedupes_{1, [this](int) { worker_->PostLookAtDedupes(); }};
+  PolicyTables tables_;
   Ties ties_{1, [this](TraceNumber trace) { worker_->PostGone(trace); }};
   Shared shared_;
   std::unique_ptr<Worker> worker_;
