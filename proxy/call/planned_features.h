@@ -24,7 +24,7 @@ struct RoutePolicies {
   uint64_t seed = 0;                   // of the shadow's draws
 };
 
-// Whose calls are planned.
+// The destination of the calls that are planned.
 struct PlannedFor {
   const std::string& upstream;
   const std::string& authority;  // that the upstream dials; empty: it has endpoints

@@ -71,7 +71,7 @@ class RouteFact {
   std::optional<std::string_view> text_;
 };
 
-// The facts by which a route is found. Who leaves one out does not compile. Refers to all of them.
+// The facts by which a route is found. A request that leaves one out does not compile. Refers to all of them.
 struct RouteRequest {
   const ListenerRef& listener;
   RouteFact authority;  // the text that the call is routed by

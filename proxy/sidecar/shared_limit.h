@@ -10,7 +10,7 @@
 
 namespace levee {
 
-// Who decides, as metrics name it.
+// Returns the state as metrics name it.
 LeaseState StateOf(PermitLease::State state);
 
 // `policy`: the name of the policy that has the limit. `view`: of its limiter.

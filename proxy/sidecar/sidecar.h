@@ -148,7 +148,7 @@ class Sidecar : private Timer {
   // runs.
   const Snapshot& snapshot() const { return workers_[0]->snapshot(); }
 
-  // What the configuration holds of what calls share.
+  // Everything that calls share and that the configuration holds.
   struct Held {
     std::shared_ptr<const Snapshot> snapshot;  // owns the policies
     std::vector<PlannedFeatures> features;     // by route

@@ -155,6 +155,29 @@ TEST(RouteMismatch, NamesTheFirstConditionThatTheCallDoesNotMeet) {
             std::nullopt);
 }
 
+// Returns a route that asks for something in that field only.
+Route AskingFor(RouteField field) {
+  switch (field) {
+    case RouteField::kListener:
+      return Of("*", "*", "*", kOtherEgress);
+    case RouteField::kAuthority:
+      return Of("cart.shop:*", "*", "*");
+    case RouteField::kMethod:
+      return Of("*", "/shop.Cart/*", "*");
+    case RouteField::kPeer:
+      return Of("*", "*", "spiffe://shop/*");
+  }
+  return {};
+}
+
+TEST(RouteMismatch, EachConditionCanBeTheOneThatACallDoesNotMeet) {
+  for (int i = 0; i < kRouteFields; ++i) {
+    const auto field = static_cast<RouteField>(i);
+    EXPECT_EQ(Mismatch(AskingFor(field), kEgress, "a:1", "/b", ""), field);
+    EXPECT_FALSE(Covers(AskingFor(field), Route{.listener = kEgress})) << RouteFieldName(field);
+  }
+}
+
 TEST(RouteMismatch, AFactThatNobodyHasSaidMeetsEveryCondition) {
   const Route route = Of("cart.shop:*", "/shop.Cart/*", "spiffe://shop/*", kInbound);
   const std::optional<std::string> unsaid;
