@@ -6,25 +6,25 @@
 namespace levee {
 
 void AttemptEnds::Tell(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now) {
-  const CallParts& parts = books_.parts;
-  const bool success = CountsAsSuccess(parts.policy.retry, outcome, parts.idempotent);
+  const CallPlanParts& plan = books_.plan;
+  const bool success = CountsAsSuccess(plan.policy.retry, outcome, plan.idempotent);
   // How the retries would fare that a policy only observes is not known: as the attempts do, say.
   const int price = books_.Observes() ? 1 : attempt.price;
-  parts.budget.RecordEnd(EndOf(outcome, success, price), now);
+  plan.budget.RecordEnd(EndOf(outcome, success, price), now);
   if (shadow_ != nullptr) shadow_->RecordEnd(outcome, attempt.price, now);
   const bool passed_on = outcome.mark.has_value() && outcome.mark->scope == OverloadScope::kService;
-  if (!passed_on) parts.host.JudgeAttempt(attempt.id, success);
-  if (parts.waiting != nullptr) parts.waiting->OnEnd(success, now);
-  if (parts.throttle != nullptr) TellThrottle(outcome, now);
+  if (!passed_on) books_.host.JudgeAttempt(attempt.id, success);
+  if (plan.waiting != nullptr) plan.waiting->OnEnd(success, now);
+  if (plan.throttle != nullptr) TellThrottle(outcome, now);
   if (outcome.code != StatusCode::kResourceExhausted) return;
   const Instant start = books_.record.attempts[attempt.record].start;
-  for (size_t i = 0; i < parts.rate_limits.size(); ++i) {
-    parts.rate_limits[i]->OnOverloaded(books_.rate_keys[i], start, now);
+  for (size_t i = 0; i < plan.rate_limits.size(); ++i) {
+    plan.rate_limits[i]->OnOverloaded(books_.rate_keys[i], start, now);
   }
 }
 
 void AttemptEnds::TellThrottle(const AttemptOutcome& outcome, Instant now) {
-  AdaptiveThrottle& throttle = *books_.parts.throttle;
+  AdaptiveThrottle& throttle = *books_.plan.throttle;
   bool overload = false;
   if (outcome.code != StatusCode::kOk) {
     const OverloadSigns& signs = throttle.policy().on;
@@ -32,7 +32,7 @@ void AttemptEnds::TellThrottle(const AttemptOutcome& outcome, Instant now) {
     const bool late = now >= books_.callers_leave_from;
     overload = SaysOverload(signs, outcome) || (late && signs.timeout);
   }
-  throttle.OnEnd(books_.parts.worker, overload, now);
+  throttle.OnEnd(books_.plan.worker, overload, now);
 }
 
 }  // namespace levee

@@ -27,15 +27,15 @@ class AttemptEnds {
   // caller has chosen both.
   void TellAtDeadline(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now) {
     const absl::Duration took = now - books_.record.attempts[attempt.record].start;
-    if (books_.parts.usual_answer.HadTime(took)) Tell(attempt, outcome, now);
+    if (books_.plan.usual_answer.HadTime(took)) Tell(attempt, outcome, now);
   }
 
   // An attempt has begun to answer after `took`, and ends now. Until its end nobody knows that a
   // call is unary, so only then its latency is worth something.
   void TellLatency(absl::Duration took, Instant now) {
     if (books_.signs.is_stream()) return;
-    books_.parts.latency.Record(took, now);
-    books_.parts.usual_answer.Record(took);
+    books_.plan.latency.Record(took, now);
+    books_.plan.usual_answer.Record(took);
   }
 
  private:

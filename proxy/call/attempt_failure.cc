@@ -27,7 +27,7 @@ bool Attempts::EndsByAttemptTimeout(const ActiveAttempt& attempt, const AttemptO
                                     Instant now) const {
   const bool gives_up =
       outcome.code == StatusCode::kDeadlineExceeded || outcome.code == StatusCode::kCancelled;
-  return gives_up && books_.parts.method.described() &&
+  return gives_up && books_.method.described() &&
          IsAboutDeadline(now, books_.record.attempts[attempt.record].start, attempt.deadline);
 }
 
@@ -73,10 +73,10 @@ void Attempts::OnFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
     return;
   }
   // One that is to start is the next attempt; a second one would be one too many at a time.
-  if (next_.scheduled()) facts.attempts = books_.parts.policy.retry.max_attempts;
+  if (next_.scheduled()) facts.attempts = books_.plan.policy.retry.max_attempts;
   const RetryDecision decision =
-      DecideRetry(books_.parts.policy, outcome, facts, now, books_.parts.random, backoff_,
-                  books_.parts.budget, books_.parts.worker);
+      DecideRetry(books_.plan.policy, outcome, facts, now, books_.plan.random, backoff_,
+                  books_.plan.budget, books_.plan.worker);
   const bool waits = decision.action == RetryDecision::Action::kWait;
   if (waits || decision.action == RetryDecision::Action::kRetry) {
     Follow(attempt, std::move(outcome), decision, now);
@@ -117,18 +117,18 @@ RetryFacts Attempts::Facts(Instant now) {
   facts.answered = answered_;
   facts.transparent_used = transparent_used_;
   facts.replayable = books_.body.replayable();
-  facts.idempotent = books_.parts.idempotent;
+  facts.idempotent = books_.plan.idempotent;
   facts.deadline = books_.deadline;
   facts.first_start = books_.record.attempts.front().start;
-  facts.inbound = books_.parts.inbound;
-  facts.may_wait = books_.parts.waiting != nullptr && !books_.parts.inbound && !next_.scheduled();
+  facts.inbound = books_.plan.inbound;
+  facts.may_wait = books_.plan.waiting != nullptr && !books_.plan.inbound && !next_.scheduled();
   facts.first_failed = first_failed_;
   facts.timeouts =
       static_cast<int>(absl::c_count_if(books_.record.attempts, [](const AttemptRecord& attempt) {
         return attempt.trigger == RetryTrigger::kTimeout;
       }));
   if (!books_.deadline.is_infinite()) {
-    facts.expected = books_.parts.latency.Quantile(0.5, now).value_or(absl::ZeroDuration());
+    facts.expected = books_.plan.latency.Quantile(0.5, now).value_or(absl::ZeroDuration());
   }
   return facts;
 }
@@ -158,7 +158,7 @@ void Attempts::Follow(const ActiveAttempt& failed, AttemptOutcome outcome,
     next_.Schedule(next, now);
   } else {
     std::unique_ptr<UnpaidRetry> unpaid(new UnpaidRetry{
-        .place{*books_.parts.waiting, call_, first_failed_, now, decision.wait_until},
+        .place{*books_.plan.waiting, call_, first_failed_, now, decision.wait_until},
         .bounded = decision.wait_bounded,
         .failed = failed.id,
         .outcome = std::move(outcome)});

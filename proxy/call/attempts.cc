@@ -9,10 +9,10 @@
 namespace levee {
 
 void Attempts::StartFirst(int price, bool pays, Instant now) {
-  if (pays) books_.parts.budget.Deposit(books_.parts.worker, now);
-  if (books_.parts.shadow != nullptr) {
-    shadow_ = std::make_unique<ShadowCall>(*books_.parts.shadow, books_.parts.latency,
-                                           books_.parts.worker);
+  if (pays) books_.plan.budget.Deposit(books_.plan.worker, now);
+  if (books_.plan.shadow != nullptr) {
+    shadow_ =
+        std::make_unique<ShadowCall>(*books_.plan.shadow, books_.plan.latency, books_.plan.worker);
     shadow_->Begin(books_.record.start, books_.callers_deadline, books_.signs.is_stream(), pays,
                    now);
   }
@@ -23,42 +23,41 @@ void Attempts::StartFirst(int price, bool pays, Instant now) {
 // must not end attempts that it will not retry.
 inline Instant Attempts::AttemptDeadline(Instant now) const {
   const bool bounded = !books_.Observes() && !books_.signs.is_stream();
-  return bounded ? now + books_.parts.policy.retry.attempt_timeout : Instant::Infinite();
+  return bounded ? now + books_.plan.policy.retry.attempt_timeout : Instant::Infinite();
 }
 
 // The upstream ends the call at the deadline that it is told. So a bound of unary calls is told
 // only where a descriptor says that the call is one.
 inline Instant Attempts::ToldDeadline(Instant attempt_deadline) const {
-  return books_.parts.method.described() ? std::min(books_.deadline, attempt_deadline)
-                                         : books_.callers_deadline;
+  return books_.method.described() ? std::min(books_.deadline, attempt_deadline)
+                                   : books_.callers_deadline;
 }
 
 void Attempts::Start(const PlannedAttempt& next, Instant now) {
   const uint32_t record = next.record ? *next.record : AddRecord(next, now);
   const int number = next.number ? *next.number : made_;
   const int previous = books_.app_attempts + number - 1;
-  if (books_.parts.retries != nullptr) books_.parts.retries->AddAttempt(previous, now);
+  if (books_.plan.retries != nullptr) books_.plan.retries->AddAttempt(previous, now);
   const Instant attempt_deadline = AttemptDeadline(now);
   const bool repeatable = books_.body.replayable() &&
-                          made_ < books_.parts.policy.retry.max_attempts && !books_.Observes();
-  const AttemptId id =
-      books_.parts.host.StartAttempt({.previous_attempts = previous,
-                                      .record = record,
-                                      .deadline = books_.deadline,
-                                      .told = ToldDeadline(attempt_deadline),
-                                      .begun = books_.record.attempts.front().start,
-                                      .avoid = failed_endpoints_,
-                                      .forbidden = forbidden_endpoints_,
-                                      .repeatable = repeatable});
+                          made_ < books_.plan.policy.retry.max_attempts && !books_.Observes();
+  const AttemptId id = books_.host.StartAttempt({.previous_attempts = previous,
+                                                 .record = record,
+                                                 .deadline = books_.deadline,
+                                                 .told = ToldDeadline(attempt_deadline),
+                                                 .begun = books_.record.attempts.front().start,
+                                                 .avoid = failed_endpoints_,
+                                                 .forbidden = forbidden_endpoints_,
+                                                 .repeatable = repeatable});
   active_.Add({.id = id,
                .record = record,
                .number = number,
                .price = next.price,
                .deadline = attempt_deadline});
   // While an attempt is scheduled, that is the next one.
-  const bool may_hedge = books_.parts.hedge != nullptr && !next_.scheduled() &&
-                         made_ < books_.parts.policy.retry.max_attempts;
-  hedge_at_ = may_hedge ? now + HedgeDelay(*books_.parts.hedge, books_.parts.latency, now)
+  const bool may_hedge = books_.plan.hedge != nullptr && !next_.scheduled() &&
+                         made_ < books_.plan.policy.retry.max_attempts;
+  hedge_at_ = may_hedge ? now + HedgeDelay(*books_.plan.hedge, books_.plan.latency, now)
                         : Instant::Infinite();
   // One that takes the place of a stream that never left changes nothing about the next attempt.
   if (shadow_ != nullptr && !next_.scheduled()) shadow_->OnAttempt(next.trigger, Facts(now), now);
@@ -83,16 +82,15 @@ uint32_t Attempts::AddRecord(const PlannedAttempt& next, Instant now) {
 void Attempts::SendBuffered(AttemptId id) {
   const auto& chunks = books_.body.chunks();
   for (size_t i = 0; i < chunks.size(); ++i) {
-    books_.parts.host.SendRequest(id, chunks[i],
-                                  books_.body.half_closed() && i + 1 == chunks.size());
+    books_.host.SendRequest(id, chunks[i], books_.body.half_closed() && i + 1 == chunks.size());
   }
-  if (chunks.empty() && books_.body.half_closed()) books_.parts.host.SendRequest(id, Chunk(), true);
+  if (chunks.empty() && books_.body.half_closed()) books_.host.SendRequest(id, Chunk(), true);
 }
 
 void Attempts::StartHedge(Instant now) {
   hedge_at_ = Instant::Infinite();
   const auto refusal =
-      RefuseHedge(books_.parts.policy, Facts(now), now, books_.parts.budget, books_.parts.worker);
+      RefuseHedge(books_.plan.policy, Facts(now), now, books_.plan.budget, books_.plan.worker);
   if (refusal.has_value()) {
     books_.record.refused = refusal;
   } else {
@@ -102,7 +100,7 @@ void Attempts::StartHedge(Instant now) {
 
 void Attempts::SendRequest(const Chunk& chunk, bool end, Instant now) {
   for (const ActiveAttempt& attempt : active_) {
-    books_.parts.host.SendRequest(attempt.id, chunk, end);
+    books_.host.SendRequest(attempt.id, chunk, end);
   }
   // Of several attempts the first has had the most time.
   if (!books_.body.replayable() && !active_.empty()) Commit(active_.oldest().id, now);
@@ -129,7 +127,7 @@ void Attempts::OnHead(AttemptId id, Instant now) {
     CommitToAnswer(id, now);
     return;
   }
-  attempt->hold_until = now + books_.parts.policy.retry.hold;
+  attempt->hold_until = now + books_.plan.policy.retry.hold;
   call_.ArmTimer();
 }
 
@@ -137,7 +135,7 @@ bool Attempts::MayHold() const {
   // A caller whose half is open may be waiting for the head before it sends more. The last
   // attempt's head is held as well: its failure is answered with a mark, unless the answer has
   // begun.
-  const RetryPolicy& retry = books_.parts.policy.retry;
+  const RetryPolicy& retry = books_.plan.policy.retry;
   return retry.commit == CommitMode::kAuto && books_.body.half_closed() &&
          books_.body.replayable() && !books_.Observes() && MayRetry(retry) &&
          retry.hold > absl::ZeroDuration();
@@ -161,7 +159,7 @@ void Attempts::Commit(AttemptId id, Instant now) {
   AbandonOthers(id, StatusCode::kCancelled, now);
   if (ActiveAttempt* const attempt = active_.Find(id)) attempt->hold_until = Instant::Infinite();
   books_.body.Clear();
-  books_.parts.host.Commit(id);
+  books_.host.Commit(id);
 }
 
 void Attempts::OnEnd(AttemptId id, const AttemptOutcome& outcome, Instant now) {
@@ -226,7 +224,7 @@ void Attempts::NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcom
 
 AttemptPlace Attempts::Abandon(AttemptId id, StatusCode code, Instant now) {
   AttemptRecord& record = books_.record.attempts[active_.Remove(id).record];
-  const AttemptPlace place = books_.parts.host.CancelAttempt(id);
+  const AttemptPlace place = books_.host.CancelAttempt(id);
   may_have_run_ = may_have_run_ || place.endpoint >= 0;
   record.end = now;
   record.code = code;
@@ -248,7 +246,7 @@ void Attempts::GoOnAlone(Instant now) {
   CancelNext(WaitEnd::kCancelled, now);
   const ActiveAttempts running = active_;
   for (const ActiveAttempt& attempt : running) {
-    if (!books_.parts.host.HasLeft(attempt.id)) Abandon(attempt.id, StatusCode::kCancelled, now);
+    if (!books_.host.HasLeft(attempt.id)) Abandon(attempt.id, StatusCode::kCancelled, now);
   }
 }
 

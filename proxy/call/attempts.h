@@ -87,9 +87,8 @@ class Attempts {
 
   // Whether an attempt is under way of which the upstream may have something.
   bool AnyHasLeft() const {
-    return absl::c_any_of(active_, [this](const ActiveAttempt& attempt) {
-      return books_.parts.host.HasLeft(attempt.id);
-    });
+    return absl::c_any_of(
+        active_, [this](const ActiveAttempt& attempt) { return books_.host.HasLeft(attempt.id); });
   }
 
   bool scheduled() const { return next_.scheduled(); }

@@ -7,16 +7,16 @@ namespace levee {
 
 Call::Call(const CallParts& parts)
     : books_(parts), attempts_(books_, *this), entry_(books_, *this) {
-  if (parts.guard != nullptr || parts.dedupe != nullptr) {
+  if (parts.plan.guard != nullptr || parts.plan.dedupe != nullptr) {
     inbound_.reset(new InboundEntry(books_, *this));
   }
 }
 
 void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   if (books_.finished) return;
   if (attempts_.committed()) {
-    books_.parts.host.OnBroken("a piece of the request came to a call that is committed");
+    books_.host.OnBroken("a piece of the request came to a call that is committed");
     return;
   }
   if (end) books_.body.HalfClose();
@@ -25,10 +25,10 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
     books_.record.replay_memory_full = kept == ReplayBuffer::Kept::kNoMemory;
   }
   if (books_.body.replayable()) {
-    if (!chunk.empty()) books_.parts.host.CreditRequest(chunk.size());
+    if (!chunk.empty()) books_.host.CreditRequest(chunk.size());
   } else if (inbound_ != nullptr && inbound_->key.drops_request()) {
     inbound_->key.Drop();
-    books_.parts.host.CreditRequest(chunk.size());
+    books_.host.CreditRequest(chunk.size());
   } else if (attempts_.empty()) {
     // Between attempts: the next one carries it all and is committed as it starts.
     books_.body.AddPending(chunk);
@@ -50,7 +50,7 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
 }
 
 void Call::OnCallerGone(Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   if (books_.finished) return;
   // A caller ends its call at its deadline by itself, and mostly before this call's own timer is
   // due. The upstream was given all the time there was, as it is then.
@@ -77,17 +77,17 @@ void Call::EndAlone(Instant now) {
 }
 
 void Call::OnAdmission(const RateAdmission& answer, Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   entry_.OnAdmission(answer, now);
 }
 
 void Call::OnHead(AttemptId id, Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   if (!books_.finished) attempts_.OnHead(id, now);
 }
 
 void Call::OnMessage(AttemptId id, const Chunk& piece, Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   if (books_.finished || !attempts_.Has(id)) return;
   if (inbound_ != nullptr) inbound_->guard.OnAnswer();
   attempts_.OnMessage(id, now);
@@ -101,27 +101,27 @@ void Call::OnMessage(AttemptId id, const Chunk& piece, Instant now) {
 }
 
 void Call::OnAttemptEnd(AttemptId id, const AttemptOutcome& outcome, Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   if (!books_.finished) attempts_.OnEnd(id, outcome, now);
 }
 
 void Call::OnPaid(Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   attempts_.OnPaid(now);
 }
 
 void Call::OnFirstInLine() {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   attempts_.OnFirstInLine();
 }
 
 void Call::OnWaitOver(Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   attempts_.OnWaitOver(now);
 }
 
 void Call::OnTimer(Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   timer_at_ = Instant::Infinite();
   if (books_.finished) return;
   if (books_.signs.OnTime(now)) BecomeStream(now);
@@ -151,7 +151,7 @@ void Call::ArmTimer() {
                        std::min(attempts_.due(), books_.signs.quiet_at()));
   if (inbound_ != nullptr) timer_at_ = std::min(timer_at_, inbound_->due());
   if (books_.signs.is_stream()) timer_at_ = std::min(timer_at_, IdleAt());
-  books_.parts.host.SetTimer(timer_at_);
+  books_.host.SetTimer(timer_at_);
 }
 
 }  // namespace levee

@@ -45,8 +45,8 @@ class Call final {
   // for long: some callers send none before they have an answer.
   void Start(const RequestFacts& facts, Instant now);
 
-  // The answer of CallParts::admission, which is not known at once. Until it comes, the request is
-  // kept as between two attempts, and everything that can end a call ends this one.
+  // The answer of CallPlanParts::admission, which is not known at once. Until it comes, the request
+  // is kept as between two attempts, and everything that can end a call ends this one.
   void OnAdmission(const RateAdmission& answer, Instant now);
 
   // A piece of the request; `end`: the caller half-closed. Not called once committed.
@@ -54,7 +54,7 @@ class Call final {
 
   // As OnRequest, of what goes past the call once it is committed.
   void OnForwarded(const Chunk& chunk, bool end, Instant now) {
-    const OneEvent event(&books_.parts.replay);
+    const OneEvent event(&books_.plan.replay);
     if (end) books_.body.HalfClose();
     NoteRequest(chunk, end, now);
   }

@@ -34,20 +34,17 @@
 
 namespace levee {
 
-// The objects that a call works with. Everything referred to outlives the call.
-struct CallParts {
-  CallHost& host;
+// What the calls of one plan have in common. Everything referred to outlives them.
+struct CallPlanParts {
   const CallPolicy& policy;  // that of RetryPolicyOfHedging for a call that is hedged
   const OverloadPolicy& overload;
   RetryBudget& budget;
   LatencyEstimate& latency;   // of the destination
   FailedCalls& failed_calls;  // of the destination
-  MethodKind& method;
   UsualAnswer& usual_answer;  // of the method
   int worker;                 // the budget's shard
   Random& random;
   ReplayLease& replay;
-  uint64_t sender;                                 // who the caller is: hash, as ConnectionOrigin's
   std::string_view upstream;                       // the name in marks
   bool idempotent = false;                         // may be processed more than once
   const HedgePolicy* hedge = nullptr;              // not null: the call is hedged
@@ -58,9 +55,18 @@ struct CallParts {
   AdaptiveThrottle* throttle = nullptr;            // null: every call is sent; budget's shards
   bool inbound = false;                            // it came to a listener of that direction
   GuardLine* guard = nullptr;                      // null: nothing guards the service
-  int guard_method = Guard::kMethods;              // its number
   DedupeTable* dedupe = nullptr;                   // null: calls with equal keys are not joined
   ShadowPlan* shadow = nullptr;                    // null: no other policy decides beside it
+};
+
+// The objects that a call works with. They outlive the call. `method` and `guard_method` are those
+// of the plan as the call begins, for a plan may get others.
+struct CallParts {
+  CallHost& host;
+  const CallPlanParts& plan;
+  MethodKind& method;
+  uint64_t sender;                     // who the caller is: a hash, as ConnectionOrigin's
+  int guard_method = Guard::kMethods;  // its number, where the plan has a guard
 };
 
 // Facts that the request's head states.
@@ -71,24 +77,30 @@ struct RequestFacts {
   int priority = 0;                                   // for the guard: 0, the dearest, to 127
   uint64_t user = 0;                                  // for the guard: a hash of the user
   bool in_vain = false;  // the caller of the call that it is made for has gone
-  // With CallParts::dedupe: the idempotency key with its scope; empty: the call has none. To whom
-  // it belongs. And the method, which is part of what the request is.
+  // With CallPlanParts::dedupe: the idempotency key with its scope; empty: the call has none. To
+  // whom it belongs. And the method, which is part of what the request is.
   std::string_view dedupe_key;
   KeyOwner dedupe_owner;
   std::string_view method;
-  // Not empty: with CallParts::dedupe, why the call is refused for its key, as a static text.
+  // Not empty: with CallPlanParts::dedupe, why the call is refused for its key, as a static text.
   std::string_view dedupe_fault;
 };
 
 // Every part of a call reads it. Call::Start fills in the facts of the request and the times. One
 // thread.
 struct CallBooks {
-  explicit CallBooks(const CallParts& with)
-      : parts(with),
+  explicit CallBooks(const CallParts& parts)
+      : host(parts.host),
+        plan(parts.plan),
+        method(parts.method),
+        guard_method(parts.guard_method),
         signs(parts.method),
-        body(parts.policy.retry.buffer_bytes, parts.replay, parts.sender) {}
+        body(plan.policy.retry.buffer_bytes, plan.replay, parts.sender) {}
 
-  const CallParts parts;
+  CallHost& host;
+  const CallPlanParts& plan;
+  MethodKind& method;
+  const int guard_method;
   // As in RequestFacts.
   std::span<const LimitKey> rate_keys;
   uint64_t user = 0;
@@ -103,7 +115,7 @@ struct CallBooks {
   CallRecord record;
   bool finished = false;
 
-  bool Observes() const { return parts.policy.retry.mode == RetryMode::kObserve; }
+  bool Observes() const { return plan.policy.retry.mode == RetryMode::kObserve; }
 
   // Whether the request shows that there is something to do for the service.
   bool HasWork() const {

@@ -7,25 +7,25 @@
 
 namespace levee {
 void Call::OnDrainTimeout(Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   if (books_.finished) return;
   if (attempts_.scheduled()) books_.record.refused = RefusalReason::kDraining;
   EndLocally(StatusCode::kUnavailable, "the sidecar is shutting down", now);
 }
 
 void Call::OnApplicationGone(Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   if (books_.finished || attempts_.made() > 0) return;
   EndLocally(StatusCode::kUnavailable, "the application takes no connections", now);
 }
 
 void Call::OnBroken(Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   if (!books_.finished) EndLocally(StatusCode::kInternal, kBroken, now);
 }
 
 void Call::OnInVain(Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   if (!books_.finished) EndInVain(now);
 }
 
@@ -35,7 +35,7 @@ void Call::EndInVain(Instant now) {
 }
 
 void Call::OnOutOfMemory(Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   if (!books_.finished) EndLocally(StatusCode::kUnavailable, kOutOfMemory, now);
 }
 
@@ -72,25 +72,25 @@ void Call::EndAtDeadline(Instant now) {
 void Call::EndExhausted(AttemptId id, const AttemptOutcome& outcome,
                         std::optional<RefusalReason> reason, Instant now, const WaitRecord* vain) {
   books_.record.refused = reason;
-  const int endpoints = books_.parts.host.Endpoints();
+  const int endpoints = books_.host.Endpoints();
   // A `connect` failure says that no endpoint of all could be reached.
   const int failed_endpoints =
       outcome.kind == AttemptOutcome::Kind::kConnect ? endpoints : attempts_.failed_endpoints();
   // A policy that only observes leaves callers what they would get without it.
   const ExhaustedMode mode =
-      books_.Observes() ? ExhaustedMode::kKeep : books_.parts.policy.retry.exhausted;
+      books_.Observes() ? ExhaustedMode::kKeep : books_.plan.policy.retry.exhausted;
   ExhaustionFacts facts = {.attempts = attempts_.made(),
                            .failed_endpoints = std::max(1, failed_endpoints),
                            .endpoints = endpoints,
-                           .upstream = books_.parts.upstream};
+                           .upstream = books_.plan.upstream};
   std::string endpoint;
   if (vain != nullptr) {
     const int64_t place = outcome.place.endpoint;
-    if (place >= 0) endpoint = books_.parts.host.EndpointName(place);
+    if (place >= 0) endpoint = books_.host.EndpointName(place);
     facts.wait = {
         .waited = vain->waited, .bounded = vain->end == WaitEnd::kDeadline, .endpoint = endpoint};
   }
-  FinalAnswer answer = AnswerWhenExhausted(mode, books_.parts.overload, outcome, reason, facts);
+  FinalAnswer answer = AnswerWhenExhausted(mode, books_.plan.overload, outcome, reason, facts);
   entry_.RememberFailure(outcome.code, answer.marked, attempts_, now);
   if (answer.marked) {
     EndMarked(id,
@@ -116,10 +116,10 @@ void Call::EndRefused(RefusalReason reason, std::string message, Instant now) {
 
 // Ends a call with a mark, without waiting for an answer: `marked` has its message and its scope.
 void Call::EndUnsent(MarkedStatus& marked, std::string_view reason, Instant now) {
-  marked.code = marked.original_code = books_.parts.overload.status;
+  marked.code = marked.original_code = books_.plan.overload.status;
   marked.attempts = attempts_.made();
   marked.mark.reason = reason;
-  marked.mark.upstream = books_.parts.upstream;
+  marked.mark.upstream = books_.plan.upstream;
   EndMarked(/*id=*/0, marked, now);
 }
 
@@ -139,7 +139,7 @@ void Call::EndLocally(StatusCode code, std::string_view message, Instant now) {
 
 void Call::Finish(const FinalStatus& status, Instant now) {
   if (std::exchange(books_.finished, true)) {
-    books_.parts.host.OnBroken("a call has ended twice");
+    books_.host.OnBroken("a call has ended twice");
     return;
   }
   entry_.Withdraw();
@@ -148,17 +148,17 @@ void Call::Finish(const FinalStatus& status, Instant now) {
     inbound_->key.Leave(status, attempts_, now);
     inbound_->guard.Leave(now);
   }
-  if (books_.parts.retries != nullptr && books_.record.refused.has_value() &&
+  if (books_.plan.retries != nullptr && books_.record.refused.has_value() &&
       WasWanted(*books_.record.refused)) {
-    books_.parts.retries->AddRefused(now);
+    books_.plan.retries->AddRefused(now);
   }
   books_.body.Clear();
   books_.record.end = now;
   books_.record.kind = books_.signs.is_stream() ? CallKind::kStream : CallKind::kUnary;
   books_.record.code = attempts_.alone() ? StatusCode::kCancelled : status.code;
   if (status.code == StatusCode::kOk) entry_.OnOk(now);
-  books_.parts.host.SetTimer(Instant::Infinite());
-  books_.parts.host.Finish(status, books_.record);
+  books_.host.SetTimer(Instant::Infinite());
+  books_.host.Finish(status, books_.record);
 }
 
 }  // namespace levee

@@ -104,7 +104,7 @@ class CallHost {
   virtual void Commit(AttemptId attempt) = 0;
 
   // Returns a copy of the answer that Finish is to be given, which is the committed attempt's.
-  // Asked only of calls with a key (CallParts::dedupe).
+  // Asked only of calls with a key (CallPlanParts::dedupe).
   virtual StoredAnswerPtr KeepAnswer(const FinalStatus& status) = 0;
 
   // The call has come to the guard of its service. Its callers had made `previous` attempts before.

@@ -27,13 +27,13 @@ constexpr absl::Duration kEnough = absl::Milliseconds(50);
 }  // namespace
 
 void Call::Start(const RequestFacts& facts, Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   books_.record.start = now;
   // Far above any real count, and the sum with our own attempts stays a number.
   constexpr int kMaxAppAttempts = 1'000'000;
   books_.app_attempts = std::clamp(facts.previous_attempts, 0, kMaxAppAttempts);
   const absl::Duration bound =
-      books_.signs.is_stream() ? books_.parts.policy.stream.timeout : books_.parts.policy.timeout;
+      books_.signs.is_stream() ? books_.plan.policy.stream.timeout : books_.plan.policy.timeout;
   const absl::Duration timeout = std::min(facts.timeout, bound);
   books_.deadline = now + timeout;
   if (facts.timeout < absl::InfiniteDuration()) {
@@ -47,7 +47,7 @@ void Call::Start(const RequestFacts& facts, Instant now) {
     EndInVain(now);
   } else if (timeout <= absl::ZeroDuration()) {
     EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
-  } else if (books_.parts.dedupe != nullptr && !inbound_->key.Begin(facts, now)) {
+  } else if (books_.plan.dedupe != nullptr && !inbound_->key.Begin(facts, now)) {
     return;
   } else if (entry_.Start(now)) {
     Begin(now);
@@ -56,8 +56,8 @@ void Call::Start(const RequestFacts& facts, Instant now) {
 
 // The least time in which an attempt can be answered, at most kEnough.
 absl::Duration Call::LeastTime(Instant now) {
-  if (!books_.parts.policy.retry.min_remaining || books_.Observes()) return kLeastTimeout;
-  const auto fastest = books_.parts.latency.Quantile(kFastest, now);
+  if (!books_.plan.policy.retry.min_remaining || books_.Observes()) return kLeastTimeout;
+  const auto fastest = books_.plan.latency.Quantile(kFastest, now);
   // A quantile is up to an eighth too high.
   return std::clamp(fastest.value_or(absl::ZeroDuration()) * 8 / 9, kLeastTimeout, kEnough);
 }
@@ -70,7 +70,7 @@ void Call::Begin(Instant now) {
     return;
   }
   if (inbound_ != nullptr && !inbound_->key.Enter(now)) return;
-  if (books_.parts.guard == nullptr) {
+  if (books_.plan.guard == nullptr) {
     StartFirstAttempt(now);
   } else {
     inbound_->guard.Enter(now);

@@ -20,16 +20,16 @@ void Call::AwaitTrailers(Instant now) {
 // The call, which was not known as a stream when it began, is one.
 void Call::BecomeStream(Instant now) {
   books_.deadline =
-      std::min(books_.callers_deadline, books_.record.start + books_.parts.policy.stream.timeout);
+      std::min(books_.callers_deadline, books_.record.start + books_.plan.policy.stream.timeout);
   attempts_.OnStream();
-  books_.parts.host.OnStream();
+  books_.host.OnStream();
   if (inbound_ != nullptr) inbound_->guard.OnStream(now);
   ArmTimer();
 }
 
 // When a stream has been silent for too long.
 Instant Call::IdleAt() const {
-  return std::max(books_.record.start, books_.signs.last_piece()) + books_.parts.policy.stream.idle;
+  return std::max(books_.record.start, books_.signs.last_piece()) + books_.plan.policy.stream.idle;
 }
 
 // Ends a stream whose time is over by its policy.
@@ -40,7 +40,7 @@ void Call::EndStream(StreamBound bound, Instant now) {
                                ? "no message came in either direction for stream.idle"
                                : "the stream has lasted for stream.timeout";
   EndLocally(StatusCode::kDeadlineExceeded,
-             absl::StrCat(what, " of policy \"", books_.parts.policy.name, "\""), now);
+             absl::StrCat(what, " of policy \"", books_.plan.policy.name, "\""), now);
 }
 
 }  // namespace levee

@@ -22,18 +22,18 @@ constexpr absl::Duration kMessageWait = absl::Milliseconds(100);
 // Admits the call as a retry of the application's own or as a first attempt. Inlined since Start is
 // on the path of every call.
 ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool EgressEntry::Admit(Instant now) {
-  const CallParts& parts = books_.parts;
+  const CallPlanParts& plan = books_.plan;
   stage_ = Stage::kPassed;
-  if (parts.admission != nullptr) return AskSource(now);
+  if (plan.admission != nullptr) return AskSource(now);
   if (is_app_retry() && !AdmitAppRetry(now)) return false;
-  if (parts.rate_limits.empty()) return true;
-  return AdmitByRate(AdmitCall(parts.rate_limits, books_.rate_keys, now, books_.deadline - now),
+  if (plan.rate_limits.empty()) return true;
+  return AdmitByRate(AdmitCall(plan.rate_limits, books_.rate_keys, now, books_.deadline - now),
                      now);
 }
 
 bool EgressEntry::Start(Instant now) {
-  if (books_.parts.throttle != nullptr && !PassThrottle(now)) return false;
-  if (books_.parts.failed_calls.empty() || !FindKin(now)) return Admit(now);
+  if (books_.plan.throttle != nullptr && !PassThrottle(now)) return false;
+  if (books_.plan.failed_calls.empty() || !FindKin(now)) return Admit(now);
   WaitUntil(Stage::kAwaitsMessage, now + kMessageWait);
   return false;
 }
@@ -60,7 +60,7 @@ void EgressEntry::OnDue(Instant now) {
 // False if the call is rejected, and finished: before it could take a permit, or charge the budget.
 bool EgressEntry::PassThrottle(Instant now) {
   const ThrottleDecision decision =
-      books_.parts.throttle->Decide(books_.parts.worker, books_.parts.random, now);
+      books_.plan.throttle->Decide(books_.plan.worker, books_.plan.random, now);
   books_.record.throttle = decision;
   if (decision != ThrottleDecision::kRejected) return true;
   call_.EndRefused(
@@ -72,8 +72,8 @@ bool EgressEntry::PassThrottle(Instant now) {
 // Whether the call has to wait for its first message, since calls of its kin have failed.
 bool EgressEntry::FindKin(Instant now) {
   if (books_.app_attempts != 0 || AppRetriesRule() == AppRetries::kIgnore) return false;
-  const CallKin kin = books_.parts.host.Kin();
-  if (!books_.parts.failed_calls.MayHave(kin, now)) return false;
+  const CallKin kin = books_.host.Kin();
+  if (!books_.plan.failed_calls.MayHave(kin, now)) return false;
   like_failed_.reset(new LikeFailed{.kin = kin});
   return true;
 }
@@ -85,7 +85,7 @@ void EgressEntry::LookAtMessage(Instant now) {
   if (!like.message.has_value() && now < due_) return;
   due_ = Instant::Infinite();
   if (like.message.has_value()) {
-    like.likeness = books_.parts.failed_calls.Find(like.kin, *like.message, now);
+    like.likeness = books_.plan.failed_calls.Find(like.kin, *like.message, now);
   }
   if (Admit(now)) call_.Begin(now);
 }
@@ -93,8 +93,8 @@ void EgressEntry::LookAtMessage(Instant now) {
 // A loop is no surer sign than the header, so it is treated no harder.
 AppRetries EgressEntry::AppRetriesRule() const {
   // A call to the application is no retry of the application's own.
-  if (books_.parts.inbound) return AppRetries::kIgnore;
-  const RetryPolicy& retry = books_.parts.policy.retry;
+  if (books_.plan.inbound) return AppRetries::kIgnore;
+  const RetryPolicy& retry = books_.plan.policy.retry;
   if (books_.app_attempts != 0) return retry.app_retries;
   return std::max(retry.app_retries, retry.app_retries_loops);
 }
@@ -104,7 +104,7 @@ AppRetries EgressEntry::AppRetriesRule() const {
 bool EgressEntry::AdmitAppRetry(Instant now) {
   if (AppRetriesRule() == AppRetries::kIgnore) return true;
   const RateAdmission admission =
-      CheckCall(books_.parts.rate_limits, books_.rate_keys, now, books_.deadline - now);
+      CheckCall(books_.plan.rate_limits, books_.rate_keys, now, books_.deadline - now);
   if (admission.refused_by != RateAdmission::kNone) {
     EndRateLimited(admission, now);
     return false;
@@ -117,10 +117,10 @@ bool EgressEntry::ChargeAppRetry(Instant now) {
   const AppRetries rule = AppRetriesRule();
   if (rule == AppRetries::kIgnore) return true;
   books_.record.app_retry = books_.app_attempts != 0 ? AppRetrySign::kHeader : AppRetrySign::kLoop;
-  charged_ = books_.parts.budget.Withdraw(books_.parts.worker, now);
+  charged_ = books_.plan.budget.Withdraw(books_.plan.worker, now);
   if (charged_ || rule == AppRetries::kCount || books_.Observes()) return true;
   if (IsRepeated()) {
-    books_.parts.failed_calls.OnRefused(like_failed_->kin, *like_failed_->message, now);
+    books_.plan.failed_calls.OnRefused(like_failed_->kin, *like_failed_->message, now);
   }
   books_.record.app_retry_refused = true;
   call_.EndRefused(RefusalReason::kBudget,
@@ -132,8 +132,8 @@ bool EgressEntry::ChargeAppRetry(Instant now) {
 bool EgressEntry::AskSource(Instant now) {
   permit_unsettled_ = true;
   const AdmissionQuestion question = {
-      .limits = books_.parts.rate_limits, .keys = books_.rate_keys, .deadline = books_.deadline};
-  const std::optional<RateAdmission> answer = books_.parts.admission->Ask(call_, question, now);
+      .limits = books_.plan.rate_limits, .keys = books_.rate_keys, .deadline = books_.deadline};
+  const std::optional<RateAdmission> answer = books_.plan.admission->Ask(call_, question, now);
   if (answer.has_value()) return ActOn(*answer, now);
   WaitUntil(Stage::kAwaitsAnswer, Instant::Infinite());
   return false;
@@ -141,7 +141,7 @@ bool EgressEntry::AskSource(Instant now) {
 
 void EgressEntry::OnAdmission(const RateAdmission& answer, Instant now) {
   if (books_.finished || stage_ != Stage::kAwaitsAnswer) {
-    books_.parts.host.OnBroken("an admission came to a call that awaits none");
+    books_.host.OnBroken("an admission came to a call that awaits none");
     return;
   }
   stage_ = Stage::kPassed;
@@ -176,10 +176,10 @@ void EgressEntry::EndRateLimited(const RateAdmission& admission, Instant now) {
                               .refused_by = admission.refused_by,
                               .shared_bucket = admission.shared_bucket};
   const RateLimitPolicy& limit =
-      books_.parts.rate_limits[static_cast<size_t>(admission.refused_by)]->policy();
+      books_.plan.rate_limits[static_cast<size_t>(admission.refused_by)]->policy();
   call_.Finish({.code = StatusCode::kResourceExhausted,
                 .message = absl::StrCat("rate limit \"", limit.name, "\" of policy \"",
-                                        books_.parts.policy.name, "\" reached"),
+                                        books_.plan.policy.name, "\" reached"),
                 .pushback = admission.wait},
                now);
 }
@@ -187,8 +187,8 @@ void EgressEntry::EndRateLimited(const RateAdmission& admission, Instant now) {
 void EgressEntry::RememberFailure(StatusCode code, bool marked, const Attempts& attempts,
                                   Instant now) {
   if (AppRetriesRule() == AppRetries::kIgnore) return;
-  FailedCalls& failed_calls = books_.parts.failed_calls;
-  const bool failed = marked || kLoopCodes.Has(code) || books_.parts.policy.retry.codes.Has(code);
+  FailedCalls& failed_calls = books_.plan.failed_calls;
+  const bool failed = marked || kLoopCodes.Has(code) || books_.plan.policy.retry.codes.Has(code);
   if (!failed) {
     if (IsRepeated()) failed_calls.OnAnswered(like_failed_->kin, *like_failed_->message);
     return;
@@ -200,19 +200,19 @@ void EgressEntry::RememberFailure(StatusCode code, bool marked, const Attempts& 
   }
   // The beginning of the request is not kept any more, or has not come.
   if (!message.has_value()) return;
-  const CallKin kin = like_failed_ != nullptr ? like_failed_->kin : books_.parts.host.Kin();
+  const CallKin kin = like_failed_ != nullptr ? like_failed_->kin : books_.host.Kin();
   books_.record.failed_calls_full = !failed_calls.OnFailed(kin, *message, books_.record.start, now);
 }
 
 void EgressEntry::OnOk(Instant now) {
-  FailedCalls& failed_calls = books_.parts.failed_calls;
+  FailedCalls& failed_calls = books_.plan.failed_calls;
   if (failed_calls.empty()) return;
   failed_calls.OnSuccess(now);
   if (IsRepeated()) failed_calls.OnAnswered(like_failed_->kin, *like_failed_->message);
 }
 
 void EgressEntry::Withdraw() {
-  if (std::exchange(permit_unsettled_, false)) books_.parts.admission->Withdraw(call_);
+  if (std::exchange(permit_unsettled_, false)) books_.plan.admission->Withdraw(call_);
 }
 
 }  // namespace levee

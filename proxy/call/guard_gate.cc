@@ -30,21 +30,21 @@ void GuardGate::CheckState() const {
 // Whether the call has to show its request before it takes a slot from others. A head costs its
 // caller nothing, and could hold the slot until its deadline.
 bool GuardGate::NeedsWork() const {
-  const GuardPolicy& policy = books_.parts.guard->guard().policy();
+  const GuardPolicy& policy = books_.plan.guard->guard().policy();
   return !policy.observe && policy.concurrency.kind != ConcurrencyPolicy::Kind::kNone &&
          !TakesNoSlot();
 }
 
 // Whether streams hold their slots to the end.
 bool GuardGate::KeepsStreams() const {
-  return books_.parts.guard->guard().policy().concurrency.streams ==
+  return books_.plan.guard->guard().policy().concurrency.streams ==
          ConcurrencyPolicy::Streams::kCount;
 }
 
 // Whether the call is a stream that needs no slot. A request of several messages alone frees none
 // of a method that answers as unary: any caller can send one.
 bool GuardGate::TakesNoSlot() const {
-  switch (books_.parts.guard->guard().policy().concurrency.streams) {
+  switch (books_.plan.guard->guard().policy().concurrency.streams) {
     case ConcurrencyPolicy::Streams::kAuto:
       return books_.signs.is_stream_for_service();
     case ConcurrencyPolicy::Streams::kCount:
@@ -73,8 +73,8 @@ void GuardGate::Enter(Instant now) {
 // Some callers send no message before the service has answered with a head. Their calls go to the
 // service, but only in slots that no other call needs.
 void GuardGate::Borrow(Instant now) {
-  std::unique_ptr<GuardPlace> place(new GuardPlace(*this, books_.parts.guard->worker()));
-  const auto refusal = books_.parts.guard->Lend(*place, books_.app_attempts, now);
+  std::unique_ptr<GuardPlace> place(new GuardPlace(*this, books_.plan.guard->worker()));
+  const auto refusal = books_.plan.guard->Lend(*place, books_.app_attempts, now);
   const absl::Duration waited = now - since_;
   if (refusal.has_value() && waited < kLoanWait) {
     due_ = now + waited;
@@ -98,7 +98,7 @@ void GuardGate::Borrow(Instant now) {
 
 void GuardGate::KeepLoan() {
   // If it was taken back, the refusal is on its way.
-  if (!books_.parts.guard->Keep(*place_)) return;
+  if (!books_.plan.guard->Keep(*place_)) return;
   place_.reset();
   TakeSlot();
 }
@@ -114,14 +114,14 @@ void GuardGate::TakeSlot() {
 void GuardGate::CountSlot() {
   if (books_.signs.is_stream()) {
     SetCounted(Counted::kOfStream);
-  } else if (books_.parts.guard->guard().IsNew(books_.parts.guard_method)) {
+  } else if (books_.plan.guard->guard().IsNew(books_.guard_method)) {
     SetCounted(Counted::kOfNewMethod);
   }
 }
 
 void GuardGate::SetCounted(Counted counted) {
   if (counted == counted_) return;
-  Guard& guard = books_.parts.guard->guard();
+  Guard& guard = books_.plan.guard->guard();
   if (counted_ == Counted::kOfNewMethod) guard.CountNew(-1);
   if (counted_ == Counted::kOfStream) guard.CountStream(-1);
   if (counted == Counted::kOfNewMethod) guard.CountNew(1);
@@ -132,12 +132,12 @@ void GuardGate::SetCounted(Counted counted) {
 void GuardGate::NoteArrival() {
   books_.record.guard.decision = GuardDecision::kAdmitted;
   books_.record.guard.priority = books_.priority;
-  books_.parts.host.OnGuarded(books_.app_attempts);
+  books_.host.OnGuarded(books_.app_attempts);
 }
 
 // Whether the call may go to the service now. If not, it waits for a slot, or is finished.
 bool GuardGate::Pass(Instant now) {
-  GuardLine& guard = *books_.parts.guard;
+  GuardLine& guard = *books_.plan.guard;
   NoteArrival();
   if (TakesNoSlot()) return true;
   if (guard.TryEnter(books_.app_attempts, now)) {
@@ -146,7 +146,7 @@ bool GuardGate::Pass(Instant now) {
   }
   place_.reset(new GuardPlace(*this, guard.worker()));
   const GuardRank rank(books_.app_attempts > 0, books_.priority, books_.user);
-  const Instant start_by = guard.StartBy(books_.parts.guard_method, books_.deadline, now);
+  const Instant start_by = guard.StartBy(books_.guard_method, books_.deadline, now);
   const Guard::Entry entry = guard.Enter(*place_, rank, start_by, now);
   if (entry.waits) {
     books_.record.guard.decision = GuardDecision::kQueued;
@@ -170,7 +170,7 @@ bool GuardGate::Pass(Instant now) {
 }
 
 void GuardGate::OnSlot(Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   place_.reset();
   books_.record.guard.waited = now - since_;
   stage_ = Stage::kHasSlot;
@@ -187,7 +187,7 @@ void GuardGate::OnSlot(Instant now) {
 }
 
 void GuardGate::OnGuardRefused(const GuardRefusal& refusal, Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   place_.reset();
   const Stage stage = std::exchange(stage_, Stage::kOutside);
   if (stage != Stage::kOnLoan) books_.record.guard.waited = now - since_;
@@ -222,7 +222,7 @@ void GuardGate::EndRefused(const GuardRefusal& refusal, Instant now) {
     marked.message = "overloaded: this instance of the service has no room for this call";
     marked.pushback = refusal.pushback;
   }
-  const Guard::Slots slots = books_.parts.guard->guard().GetSlots();
+  const Guard::Slots slots = books_.plan.guard->guard().GetSlots();
   absl::StrAppend(&marked.message, "; ", WhyRefused(refusal.reason, slots.limit));
   if (slots.streams > 0) {
     absl::StrAppend(&marked.message, "; streams hold ", slots.streams, " of its ", slots.limit,
@@ -234,13 +234,13 @@ void GuardGate::EndRefused(const GuardRefusal& refusal, Instant now) {
 void GuardGate::OnPause(Instant now) {
   // A unary call's work is done with its answer. So unless its calls were all unary, it need not be
   // waited for what the call is.
-  if (books_.parts.guard != nullptr && !books_.parts.method.IsUnary() && !KeepsStreams()) {
+  if (books_.plan.guard != nullptr && !books_.method.IsUnary() && !KeepsStreams()) {
     Leave(now);
   }
 }
 
 void GuardGate::OnStream(Instant now) {
-  if (books_.parts.guard == nullptr) return;
+  if (books_.plan.guard == nullptr) return;
   if (stage_ == Stage::kHasSlot) CountSlot();
   // One that waits for a slot gives it back once it has it.
   if (TakesNoSlot() && (stage_ != Stage::kWaits || observes())) Leave(now);
@@ -251,11 +251,11 @@ void GuardGate::Leave(Instant now) {
   const Stage stage = std::exchange(stage_, Stage::kOutside);
   if (const auto place = std::exchange(place_, nullptr)) {
     if (stage == Stage::kWaits) books_.record.guard.waited = now - since_;
-    books_.parts.guard->Withdraw(*place, now);
+    books_.plan.guard->Withdraw(*place, now);
   }
   SetCounted(Counted::kPlain);
   if (stage == Stage::kHasSlot) {
-    books_.parts.guard->Leave(books_.parts.guard_method, served_in_, now);
+    books_.plan.guard->Leave(books_.guard_method, served_in_, now);
   }
 }
 

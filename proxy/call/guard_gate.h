@@ -16,8 +16,8 @@ namespace levee {
 
 class Call;
 
-// Of a call to the application. CallParts::guard may be null: then nothing waits here, and Enter is
-// not called. One thread.
+// Of a call to the application. CallPlanParts::guard may be null: then nothing waits here, and
+// Enter is not called. One thread.
 class GuardGate final : private GuardClient {
  public:
   // Both outlive it. `call`: starts its first attempt, or ends, when it is told to.
@@ -72,7 +72,7 @@ class GuardGate final : private GuardClient {
   bool TakesNoSlot() const;
   bool KeepsStreams() const;
   bool NeedsWork() const;
-  bool observes() const { return books_.parts.guard->guard().policy().observe; }
+  bool observes() const { return books_.plan.guard->guard().policy().observe; }
   bool Pass(Instant now);
   void Borrow(Instant now);
   void KeepLoan();

@@ -46,15 +46,15 @@ bool KeyGate::Begin(const RequestFacts& facts, Instant now) {
     return false;
   }
   // The answer of a stream cannot be kept.
-  if (!facts.dedupe_key.empty() && !books_.parts.method.IsSurelyStream()) {
-    keyed_.reset(new Keyed(*this, books_.parts, facts));
+  if (!facts.dedupe_key.empty() && !books_.method.IsSurelyStream()) {
+    keyed_.reset(new Keyed(*this, books_.plan, facts));
   }
   return true;
 }
 
 bool KeyGate::Enter(Instant now) {
   if (keyed_ == nullptr || keyed_->stage == Stage::kHasKey) return true;
-  return ActOn(books_.parts.dedupe->Ask(keyed_->place, keyed_->digest, now), now);
+  return ActOn(books_.plan.dedupe->Ask(keyed_->place, keyed_->digest, now), now);
 }
 
 // The stage in which the call is after the step.
@@ -119,7 +119,7 @@ bool KeyGate::RunWithoutStore(bool runs, std::string_view reason, Instant now) {
 void KeyGate::DropPending() {
   if (!drops_request() || books_.body.pending_bytes() == 0) return;
   keyed_->dropped = true;
-  books_.parts.host.CreditRequest(books_.body.pending_bytes());
+  books_.host.CreditRequest(books_.body.pending_bytes());
   books_.body.Clear();
 }
 
@@ -129,25 +129,25 @@ void KeyGate::OnRequest(const Chunk& chunk, bool end) {
   if (!chunk.empty()) keyed.request.Add(chunk);
   if (!end) return;
   keyed.digest = keyed.request.End();
-  if (keyed.stage == Stage::kHasKey) books_.parts.dedupe->SetDigest(keyed.place, *keyed.digest);
+  if (keyed.stage == Stage::kHasKey) books_.plan.dedupe->SetDigest(keyed.place, *keyed.digest);
 }
 
 void KeyGate::OnKey(Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   ActOn({.kind = DedupeTable::Step::Kind::kFirst}, now);
   if (books_.finished) return;
   // The request may have become complete while the key was on its way.
-  if (keyed_->digest.has_value()) books_.parts.dedupe->SetDigest(keyed_->place, *keyed_->digest);
+  if (keyed_->digest.has_value()) books_.plan.dedupe->SetDigest(keyed_->place, *keyed_->digest);
   call_.Begin(now);
 }
 
 void KeyGate::OnKeyUnknown(Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   call_.Begin(now);
 }
 
 void KeyGate::OnKeyAnswer(const DedupeAnswer& answer, Instant now) {
-  const OneEvent event(&books_.parts.replay);
+  const OneEvent event(&books_.plan.replay);
   ActOnAnswer(answer, now);
 }
 
@@ -214,8 +214,8 @@ bool KeyGate::GoesOnAlone(const Attempts& attempts, Instant now) {
   if (books_.signs.answer().IsStream()) return false;
   // It has surely not run, so it can as well run when it is repeated.
   if (!attempts.AnyHasLeft()) return false;
-  if (books_.parts.guard == nullptr) return true;
-  Guard& guard = books_.parts.guard->guard();
+  if (books_.plan.guard == nullptr) return true;
+  Guard& guard = books_.plan.guard->guard();
   const int slots = guard.policy().observe ? 0 : guard.GetSlots().limit;
   keyed_->lone = guard.lone_calls().Enter(keyed_->place.owner().sender, slots);
   books_.record.lone_calls_full = keyed_->lone == nullptr;
@@ -225,13 +225,13 @@ bool KeyGate::GoesOnAlone(const Attempts& attempts, Instant now) {
 void KeyGate::Leave(const FinalStatus& status, const Attempts& attempts, Instant now) {
   if (keyed_ == nullptr) return;
   if (std::exchange(keyed_->stage, Stage::kOutside) != Stage::kHasKey) {
-    books_.parts.dedupe->Withdraw(keyed_->place, now);
+    books_.plan.dedupe->Withdraw(keyed_->place, now);
     return;
   }
   const DedupeEnding ending = EndingOf(status, attempts);
   StoredAnswerPtr answer;
-  if (ending == DedupeEnding::kKept) answer = books_.parts.host.KeepAnswer(status);
-  books_.parts.dedupe->End(keyed_->place, ending, std::move(answer), now);
+  if (ending == DedupeEnding::kKept) answer = books_.host.KeepAnswer(status);
+  books_.plan.dedupe->End(keyed_->place, ending, std::move(answer), now);
 }
 
 }  // namespace levee

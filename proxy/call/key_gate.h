@@ -21,7 +21,8 @@ namespace levee {
 
 class Call;
 
-// Of a call to the application. CallParts::dedupe may be null: then no call has a key. One thread.
+// Of a call to the application. CallPlanParts::dedupe may be null: then no call has a key. One
+// thread.
 class KeyGate final : private DedupeClient {
  public:
   // Both outlive it. `call`: goes on, or ends, when it is told to.
@@ -57,7 +58,7 @@ class KeyGate final : private DedupeClient {
   bool GoesOnAlone(const Attempts& attempts, Instant now);
 
   // When the call that has the key may lose it.
-  Instant ClaimEnd() const { return keyed_->since + books_.parts.policy.dedupe->claim; }
+  Instant ClaimEnd() const { return keyed_->since + books_.plan.policy.dedupe->claim; }
 
   // The call ends with this status.
   void Leave(const FinalStatus& status, const Attempts& attempts, Instant now);
@@ -72,8 +73,8 @@ class KeyGate final : private DedupeClient {
   };
 
   struct Keyed : InBlocks {
-    Keyed(DedupeClient& client, const CallParts& parts, const RequestFacts& facts)
-        : place(client, parts.worker, parts.dedupe->KeyOf(facts.dedupe_key), facts.dedupe_owner),
+    Keyed(DedupeClient& client, const CallPlanParts& plan, const RequestFacts& facts)
+        : place(client, plan.worker, plan.dedupe->KeyOf(facts.dedupe_key), facts.dedupe_owner),
           request(facts.method) {}
 
     DedupePlace place;

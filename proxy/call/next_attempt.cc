@@ -37,7 +37,7 @@ NextAttempt::Step NextAttempt::OnDue(Instant now) {
   LEVEE_DCHECK(scheduled());
   if (unpaid_ == nullptr) return Step::kStart;
   using Look = WaitingRetries::Step;
-  WaitingRetries& line = *books_.parts.waiting;
+  WaitingRetries& line = *books_.plan.waiting;
   WaitingRetries::Place& place = unpaid_->place;
   const bool joins = !place.waits();
   const Look look = joins ? line.Join(place, now) : line.Look(place, now);
@@ -70,7 +70,7 @@ void NextAttempt::OnPaid(Instant now) {
 }
 
 void NextAttempt::OnFirstInLine() {
-  due_ = books_.parts.waiting->LookAt(unpaid_->place);
+  due_ = books_.plan.waiting->LookAt(unpaid_->place);
   CheckState();
 }
 
@@ -89,7 +89,7 @@ void NextAttempt::Drop(WaitEnd end, Instant now) {
 
 void NextAttempt::LeaveLine(WaitEnd end, Instant now) {
   if (unpaid_->place.waits()) RecordWait(end, now);
-  books_.parts.waiting->Leave(unpaid_->place);
+  books_.plan.waiting->Leave(unpaid_->place);
 }
 
 void NextAttempt::SetPaid(bool waited, Instant now) {

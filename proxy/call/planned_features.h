@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/instant.h"
-#include "call/call.h"
+#include "call/call_books.h"
 #include "call/plan.h"
 #include "call/policy_tables.h"
 #include "call/shadow_call.h"
@@ -43,7 +43,7 @@ struct PlannedBudget {
 
 struct PlannedThrottle {
   PlannedThrottle(PolicyTables& tables, const CallPolicy& policy, const PlannedFor& to);
-  void ShowTo(CallParts& call) const { call.throttle = throttle.get(); }
+  void ShowTo(CallPlanParts& parts) const { parts.throttle = throttle.get(); }
 
   std::shared_ptr<AdaptiveThrottle> throttle;  // nullptr: every call is sent
 };
@@ -51,7 +51,7 @@ struct PlannedThrottle {
 // In the order of the policy.
 struct PlannedLimits {
   PlannedLimits(PolicyTables& tables, const CallPolicy& policy);
-  void ShowTo(CallParts& call) const { call.rate_limits = limiters; }
+  void ShowTo(CallPlanParts& parts) const { parts.rate_limits = limiters; }
 
   std::vector<std::shared_ptr<RateLimiter>> owned;
   std::vector<RateLimiter*> limiters;
@@ -67,14 +67,14 @@ struct PlannedGuard {
 
 struct PlannedDedupe {
   PlannedDedupe(PolicyTables& tables, const CallPolicy& policy, const PlannedFor& to);
-  void ShowTo(CallParts& call) const { call.dedupe = table.get(); }
+  void ShowTo(CallPlanParts& parts) const { parts.dedupe = table.get(); }
 
   std::shared_ptr<DedupeTable> table;  // nullptr: calls with equal keys do not meet
 };
 
 struct PlannedShadow {
   PlannedShadow(PolicyTables& tables, const RoutePolicies& policies, const PlannedFor& to);
-  void ShowTo(CallParts& call) const { call.shadow = plan.get(); }
+  void ShowTo(CallPlanParts& parts) const { parts.shadow = plan.get(); }
 
   std::unique_ptr<ShadowPlan> plan;  // nullptr: there is none
 };
@@ -90,12 +90,12 @@ struct PlannedFeatures {
         dedupe(tables, policies.policy, to),
         shadow(tables, policies, to) {}
 
-  // Gives a call its view of those that no worker has a side of.
-  void ShowTo(CallParts& call) const {
-    throttle.ShowTo(call);
-    limits.ShowTo(call);
-    dedupe.ShowTo(call);
-    shadow.ShowTo(call);
+  // Gives calls their view of those that no worker has a side of.
+  void ShowTo(CallPlanParts& parts) const {
+    throttle.ShowTo(parts);
+    limits.ShowTo(parts);
+    dedupe.ShowTo(parts);
+    shadow.ShowTo(parts);
   }
 
   PlannedPolicy calls;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "base/text.h"
+#include "call/call_books.h"
 #include "call/planned_features.h"
 #include "call/waiting_retries.h"
 #include "conn/worker_io.h"
@@ -76,8 +78,8 @@ struct FeatureSeries {
   ShadowSeries* shadow = nullptr;
 };
 
-// Never changed but for `method`, `labelled`, the kind, the usual answer and the guard's method.
-// Held by calls with a plain count, so one thread.
+// Never changed but for `method`, `labelled`, `parts`, the kind, the usual answer and the guard's
+// method. Held by calls with a plain count, so one thread.
 struct CallPlan {
   std::shared_ptr<const Snapshot> snapshot;  // owns the policies
   PlannedFeatures features;
@@ -94,6 +96,8 @@ struct CallPlan {
   std::string routed_by;  // in the one spelling that rate limits know
   MethodSeries* method = nullptr;
   bool labelled = false;  // `method` is the method's own series, or it can get none
+  // What its calls work with, of the above and of the worker; made with the first call.
+  std::optional<CallPlanParts> parts;
 };
 
 // The facts that a call's plan depends on, besides the snapshot.

@@ -22,32 +22,37 @@
 namespace levee {
 namespace {
 
-CallParts MakeParts(CallHost& host, RpcEnvironment& environment, CallPlan& plan,
-                    const ConnectionOrigin& origin) {
+CallPlanParts MakePlanParts(RpcEnvironment& environment, CallPlan& plan) {
   const PlannedFeatures& features = plan.features;
-  CallParts parts{.host = host,
-                  .policy = *features.calls.policy,
-                  .overload = plan.snapshot->overload,
-                  .budget = *features.budget.budget,
-                  .latency = plan.destination->latency,
-                  .failed_calls = plan.destination->failed_calls,
-                  .method = *plan.kind.method,
-                  .usual_answer = plan.usual_answer,
-                  .worker = environment.worker,
-                  .random = environment.random,
-                  .replay = environment.replay,
-                  .sender = origin.sender,
-                  .upstream = plan.destination->upstream,
-                  .idempotent = features.calls.idempotent,
-                  .hedge = features.calls.hedge,
-                  .admission = features.limits.leased ? &environment.leases : nullptr,
-                  .retries = plan.inbound ? nullptr : &plan.destination->retries,
-                  .waiting = plan.waiting.get(),
-                  .inbound = plan.inbound,
-                  .guard = plan.guard.line.get(),
-                  .guard_method = plan.guard.method};
+  CallPlanParts parts{.policy = *features.calls.policy,
+                      .overload = plan.snapshot->overload,
+                      .budget = *features.budget.budget,
+                      .latency = plan.destination->latency,
+                      .failed_calls = plan.destination->failed_calls,
+                      .usual_answer = plan.usual_answer,
+                      .worker = environment.worker,
+                      .random = environment.random,
+                      .replay = environment.replay,
+                      .upstream = plan.destination->upstream,
+                      .idempotent = features.calls.idempotent,
+                      .hedge = features.calls.hedge,
+                      .admission = features.limits.leased ? &environment.leases : nullptr,
+                      .retries = plan.inbound ? nullptr : &plan.destination->retries,
+                      .waiting = plan.waiting.get(),
+                      .inbound = plan.inbound,
+                      .guard = plan.guard.line.get()};
   features.ShowTo(parts);
   return parts;
+}
+
+CallParts PartsOf(CallHost& host, RpcEnvironment& environment, CallPlan& plan,
+                  const ConnectionOrigin& origin) {
+  if (!plan.parts.has_value()) plan.parts.emplace(MakePlanParts(environment, plan));
+  return {.host = host,
+          .plan = *plan.parts,
+          .method = *plan.kind.method,
+          .sender = origin.sender,
+          .guard_method = plan.guard.method};
 }
 
 }  // namespace
@@ -59,7 +64,7 @@ RpcStream::RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_pt
       plan_(std::move(plan)),
       origin_(&origin),
       downstream_(&downstream),
-      call_(MakeParts(*this, environment, *plan_, origin)),
+      call_(PartsOf(*this, environment, *plan_, origin)),
       attempts_(*this, environment.random, hop()) {
   request_.Swap(request);
 }

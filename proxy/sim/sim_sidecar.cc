@@ -85,7 +85,7 @@ SimSidecar::SimMethod& SimSidecar::Method(int number) {
   return described.has_value() ? place.emplace(*described) : place.emplace();
 }
 
-CallParts SimSidecar::Parts(CallHost& host, const SimOrigin& origin) {
+CallPlanParts SimSidecar::PlanParts(const SimOrigin& origin) {
   const PlannedFeatures& features = Features();
   if (!waiting_.has_value()) {
     places_.emplace(waiting_calls);
@@ -97,27 +97,23 @@ CallParts SimSidecar::Parts(CallHost& host, const SimOrigin& origin) {
     });
   }
   SimMethod& method = Method(origin.method);
-  CallParts parts{.host = host,
-                  .policy = *features.calls.policy,
-                  .overload = overload,
-                  .budget = *features.budget.budget,
-                  .latency = latency_,
-                  .failed_calls = failed_calls_,
-                  .method = method.kind,
-                  .usual_answer = method.usual_answer,
-                  .worker = 0,
-                  .random = random_,
-                  .replay = replay(),
-                  .sender = static_cast<uint64_t>(origin.caller),
-                  .upstream = name,
-                  .idempotent = features.calls.idempotent,
-                  .hedge = features.calls.hedge,
-                  .admission = admission,
-                  .retries = inbound ? nullptr : &retries_,
-                  .waiting = &*waiting_,
-                  .inbound = inbound,
-                  .guard = guard(),
-                  .guard_method = origin.method};
+  CallPlanParts parts{.policy = *features.calls.policy,
+                      .overload = overload,
+                      .budget = *features.budget.budget,
+                      .latency = latency_,
+                      .failed_calls = failed_calls_,
+                      .usual_answer = method.usual_answer,
+                      .worker = 0,
+                      .random = random_,
+                      .replay = replay(),
+                      .upstream = name,
+                      .idempotent = features.calls.idempotent,
+                      .hedge = features.calls.hedge,
+                      .admission = admission,
+                      .retries = inbound ? nullptr : &retries_,
+                      .waiting = &*waiting_,
+                      .inbound = inbound,
+                      .guard = guard()};
   features.ShowTo(parts);
   return parts;
 }

@@ -64,7 +64,7 @@ class SimSidecar {
   int64_t waiting_calls = 1000;
   std::string connect_failure = "connection refused";  // where no endpoint can be reached
   absl::Duration connect_wait = absl::ZeroDuration();  // of the upstream
-  AdmissionSource* admission = nullptr;   // as CallParts::admission; outlives the sidecar
+  AdmissionSource* admission = nullptr;   // as CallPlanParts::admission; outlives the sidecar
   LeaseSource* leases = nullptr;          // of the limits that are shared; outlives the sidecar
   bool answers_are_read = true;           // else an OnFinish sees no message and no trailers
   bool inbound = false;                   // it stands in front of the service
@@ -111,7 +111,8 @@ class SimSidecar {
   const Tally& tally() const { return tally_; }
 
   // For SimHost.
-  CallParts Parts(CallHost& host, const SimOrigin& origin);
+  CallPlanParts PlanParts(const SimOrigin& origin);
+  MethodKind& kind(int method) { return Method(method).kind; }
   void CountAttempt() { ++tally_.attempts; }
   void UncountAttempt() { --tally_.attempts; }
   void CountCall(const CallRecord& record);
