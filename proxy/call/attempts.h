@@ -11,6 +11,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/time/time.h"
+#include "base/block_cache.h"
 #include "base/chunk.h"
 #include "base/instant.h"
 #include "call/active_attempts.h"
@@ -97,7 +98,9 @@ class Attempts {
   int made() const { return made_; }
 
   // How many endpoints have failed.
-  int failed_endpoints() const { return static_cast<int>(failed_endpoints_.size()); }
+  int failed_endpoints() const {
+    return failures_ == nullptr ? 0 : static_cast<int>(failures_->endpoints.size());
+  }
 
   // Whether the answer goes to the caller, or the request could not be kept.
   bool committed() const { return committed_; }
@@ -112,6 +115,14 @@ class Attempts {
   std::optional<StatusCode> application_said() const { return application_said_; }
 
  private:
+  // What the attempts that failed have left for those that follow. Most calls have none.
+  struct Failures : InBlocks {
+    absl::InlinedVector<int64_t, 2> endpoints;
+    absl::InlinedVector<int64_t, 2> forbidden;  // endpoints that refused this call themselves
+    Instant first = Instant::Infinite();        // the end of the first attempt that failed
+    Backoff backoff;
+  };
+
   // The start of one.
   void Start(const PlannedAttempt& next, Instant now);
   Instant AttemptDeadline(Instant now) const;
@@ -151,12 +162,9 @@ class Attempts {
   ActiveAttempts active_;
   NextAttempt next_;
   Instant hedge_at_ = Instant::Infinite();  // when another attempt is started beside the others
-  Backoff backoff_;
-  std::unique_ptr<ShadowCall> shadow_;  // null: no policy decides beside, or no attempt yet
-  absl::InlinedVector<int64_t, 2> failed_endpoints_;
-  absl::InlinedVector<int64_t, 2> forbidden_endpoints_;
-  Instant first_failed_ = Instant::Infinite();  // the end of the first attempt that failed
-  absl::Duration answer_took_;                  // of answered_, since its attempt started
+  std::unique_ptr<Failures> failures_;      // null: no attempt has failed
+  std::unique_ptr<ShadowCall> shadow_;      // null: no policy decides beside, or no attempt yet
+  absl::Duration answer_took_;              // of answered_, since its attempt started
   int made_ = 0;
   int unsent_ = 0;  // attempts that never left
   std::optional<StatusCode> application_said_;
