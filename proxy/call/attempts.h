@@ -115,7 +115,7 @@ class Attempts {
   std::optional<StatusCode> application_said() const { return application_said_; }
 
  private:
-  // What the attempts that failed have left for those that follow. Most calls have none.
+  // It keeps what later attempts have to know of those that failed. Most calls have none.
   struct Failures : InBlocks {
     absl::InlinedVector<int64_t, 2> endpoints;
     absl::InlinedVector<int64_t, 2> forbidden;  // endpoints that refused this call themselves
@@ -123,7 +123,7 @@ class Attempts {
     Backoff backoff;
   };
 
-  // The start of one.
+  // These start one.
   void Start(const PlannedAttempt& next, Instant now);
   Instant AttemptDeadline(Instant now) const;
   Instant ToldDeadline(Instant attempt_deadline) const;
@@ -131,11 +131,11 @@ class Attempts {
   void SendBuffered(AttemptId id);
   void StartHedge(Instant now);
 
-  // The answer.
+  // These concern the answer.
   bool MayHold() const;
   void Commit(AttemptId id, Instant now);
 
-  // The end of one.
+  // These end one.
   AttemptEnds Ends() { return {books_, shadow_.get()}; }
   void RecordEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
   void CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
@@ -143,7 +143,7 @@ class Attempts {
   AttemptPlace Abandon(AttemptId id, StatusCode code, Instant now);
   void AbandonOthers(AttemptId kept, StatusCode code, Instant now);
 
-  // What follows a failure: in attempt_failure.cc.
+  // These say what follows a failure (attempt_failure.cc).
   void OnTimeout(const ActiveAttempt& attempt, Instant now);
   void OnFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, Instant now);
   void NoteFailure(const AttemptOutcome& outcome);

@@ -34,7 +34,7 @@
 
 namespace levee {
 
-// What the calls of one plan have in common. Everything referred to outlives them.
+// The calls of one plan have these in common. Everything referred to outlives them.
 struct CallPlanParts {
   const CallPolicy& policy;  // that of RetryPolicyOfHedging for a call that is hedged
   const OverloadPolicy& overload;

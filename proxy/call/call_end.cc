@@ -39,7 +39,7 @@ void Call::OnOutOfMemory(Instant now) {
   if (!books_.finished) EndLocally(StatusCode::kUnavailable, kOutOfMemory, now);
 }
 
-// What a call waits for that has made no attempt.
+// Returns what a call waits for that has made no attempt.
 std::string_view Call::WhatWasAwaited() const {
   std::string_view key;
   if (inbound_ != nullptr) {

@@ -50,7 +50,7 @@ class KeyGate final : private DedupeClient {
   // A piece of the request has come; `end`: the last one.
   void OnRequest(const Chunk& chunk, bool end);
 
-  // What a call waits for that has made no attempt; empty: not for its key.
+  // Returns what a call waits for that has made no attempt; empty: not for its key.
   std::string_view WhatIsAwaited() const;
 
   // Whether a call whose caller goes now goes on, so that the answer is there when the caller
