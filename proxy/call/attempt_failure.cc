@@ -76,8 +76,8 @@ void Attempts::OnFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
   // One that is to start is the next attempt; a second one would be one too many at a time.
   if (next_.scheduled()) facts.attempts = books_.plan.policy.retry.max_attempts;
   const RetryDecision decision =
-      DecideRetry(books_.plan.policy, outcome, facts, now, books_.plan.random, failures_->backoff,
-                  books_.plan.budget, books_.plan.worker);
+      DecideRetry(books_.plan.policy, outcome, facts, now,
+                  {books_.plan.random, failures_->backoff, books_.plan.budget, books_.plan.worker});
   const bool waits = decision.action == RetryDecision::Action::kWait;
   if (waits || decision.action == RetryDecision::Action::kRetry) {
     Follow(attempt, std::move(outcome), decision, now);

@@ -50,7 +50,7 @@ RetryFacts ShadowCall::FactsOf(const RetryFacts& facts, Instant at, Instant now)
 
 bool ShadowCall::WantsRetry(const AttemptOutcome& outcome, const RetryFacts& own, Instant now) {
   const RetryDecision decision =
-      DecideRetry(policy(), outcome, own, now, plan_.random, backoff_, *plan_.budget, worker_);
+      DecideRetry(policy(), outcome, own, now, {plan_.random, backoff_, *plan_.budget, worker_});
   return decision.action == RetryDecision::Action::kRetry;
 }
 

@@ -39,7 +39,7 @@ bool IsRetried(const PlannedPolicy& planned, const AttemptOutcome& outcome) {
   Backoff backoff;
   RetryBudget budget(policy.retry.budget, /*workers=*/1);
   const RetryDecision decision = DecideRetry(policy, outcome, {.idempotent = planned.idempotent},
-                                             SimClock::Start(), random, backoff, budget, 0);
+                                             SimClock::Start(), {random, backoff, budget, 0});
   return decision.action == RetryDecision::Action::kRetry ||
          (decision.action == RetryDecision::Action::kRefused &&
           decision.reason == RefusalReason::kObserve);

@@ -163,25 +163,18 @@ void BoundWait(const RetryFacts& facts, absl::Duration max_elapsed, Instant now,
   decision.wait_bounded = last < patience;
 }
 
-// The account that pays for retries.
-struct Account {
-  RetryBudget& budget;
-  int worker;
-};
-
-// Charges a retry that everything else allows, or lets it wait if it `may_wait`. The budget comes
+// Charges a retry that everything else allows, or lets it wait if it has a `wish`. The budget comes
 // last: a retry refused for any other reason costs nothing. An observing policy charges it too; it
-// would otherwise show more retries than an enforcing policy makes. `last`: it is the last of two
-// or more that the call may make.
+// would otherwise show more retries than an enforcing policy makes.
 RetryDecision Charge(const RetryPolicy& policy, RetryDecision decision, const RetryFacts& facts,
-                     bool may_wait, bool last, Instant now, Account account) {
+                     std::optional<RetryBudget::Wish> wish, Instant now, const RetryMeans& means) {
   using Turn = RetryBudget::Turn;
   const bool timeout = decision.trigger == RetryTrigger::kTimeout;
-  decision.price = timeout ? account.budget.PriceOfTimeout(facts.timeouts) : 1;
+  decision.price = timeout ? means.budget.PriceOfTimeout(facts.timeouts) : 1;
   Turn turn = Turn::kRefused;
-  if (may_wait) {
-    turn = account.budget.Ask(account.worker, {facts.first_failed, last}, now);
-  } else if (account.budget.Withdraw(account.worker, now, decision.price)) {
+  if (wish) {
+    turn = means.budget.Ask(means.worker, *wish, now);
+  } else if (means.budget.Withdraw(means.worker, now, decision.price)) {
     turn = Turn::kGo;
   }
   if (turn == Turn::kRefused) return Refuse(RefusalReason::kBudget);
@@ -193,17 +186,18 @@ RetryDecision Charge(const RetryPolicy& policy, RetryDecision decision, const Re
 // again: a server that sheds by refusing them would see its load double if the second one were
 // free.
 RetryDecision DecideRefusedStream(const RetryPolicy& policy, const AttemptOutcome& outcome,
-                                  const RetryFacts& facts, Instant now, Account account) {
+                                  const RetryFacts& facts, Instant now, const RetryMeans& means) {
   if (!facts.replayable) return Refuse(RefusalReason::kBuffer);
   if (EndsTooLate(policy, facts, now)) return Refuse(RefusalReason::kDeadline);
   RetryDecision decision = Retry(RetryTrigger::kRefused);
   decision.transparent = true;
-  if (outcome.leaving || !account.budget.RefusesStreams()) {
+  if (outcome.leaving || !means.budget.RefusesStreams()) {
     return policy.mode == RetryMode::kObserve ? Refuse(RefusalReason::kObserve) : decision;
   }
   BoundWait(facts, policy.backoff.max_elapsed, now, decision);
-  return Charge(policy, decision, facts, MayWait(policy, outcome, facts, now, now), /*last=*/false,
-                now, account);
+  std::optional<RetryBudget::Wish> wish;
+  if (MayWait(policy, outcome, facts, now, now)) wish = {.first_failed = facts.first_failed};
+  return Charge(policy, decision, facts, wish, now, means);
 }
 
 // Whether a guard made the mark, before its service saw the call. Other marks may stand for a call
@@ -286,8 +280,7 @@ AttemptEnd EndOf(const AttemptOutcome& outcome, bool success, int price) {
 }
 
 RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcome,
-                          const RetryFacts& facts, Instant now, Random& random, Backoff& backoff,
-                          RetryBudget& budget, int worker) {
+                          const RetryFacts& facts, Instant now, const RetryMeans& means) {
   if (outcome.kind == Kind::kStatus && outcome.code == StatusCode::kOk) return Pass();
   const bool transparent = IsTransparent(outcome, facts);
   const std::optional<Listing> listing = FindListing(policy.retry, outcome, facts.idempotent);
@@ -297,9 +290,8 @@ RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcom
   if (!wanted) return Pass();
   if (facts.inbound && !transparent) return Pass();
   if (outcome.kind == Kind::kUnsent) return DecideUnsent(facts, now);
-  const Account account = {budget, worker};
   if (transparent) {
-    const auto decision = DecideRefusedStream(policy.retry, outcome, facts, now, account);
+    const auto decision = DecideRefusedStream(policy.retry, outcome, facts, now, means);
     const bool refused = decision.action == RetryDecision::Action::kRefused;
     return refused && facts.inbound ? Pass() : decision;
   }
@@ -307,7 +299,7 @@ RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcom
   if (const auto reason = RefusalOfAnyDelay(policy, *listing, outcome, facts)) {
     return Refuse(*reason);
   }
-  const auto delay = NextDelay(listing->backoff, outcome, random, backoff);
+  const auto delay = NextDelay(listing->backoff, outcome, means.random, means.backoff);
   if (!delay) return Refuse(RefusalReason::kAdvice);
   if (const auto reason = RefusalOfDelay(policy, *listing, facts, now, *delay)) {
     return Refuse(*reason);
@@ -316,9 +308,12 @@ RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcom
   decision.delay = *delay;
   decision.backed_off = !IsForAnotherEndpoint(outcome);
   BoundWait(facts, listing->backoff.max_elapsed, now, decision);
-  return Charge(
-      policy.retry, decision, facts, MayWait(policy.retry, outcome, facts, now, now + *delay),
-      /*last=*/facts.attempts >= 2 && facts.attempts + 1 >= listing->max_attempts, now, account);
+  std::optional<RetryBudget::Wish> wish;
+  if (MayWait(policy.retry, outcome, facts, now, now + *delay)) {
+    const bool last = facts.attempts >= 2 && facts.attempts + 1 >= listing->max_attempts;
+    wish = {.first_failed = facts.first_failed, .last = last};
+  }
+  return Charge(policy.retry, decision, facts, wish, now, means);
 }
 
 }  // namespace levee

@@ -105,21 +105,27 @@ AttemptEnd EndOf(const AttemptOutcome& outcome, bool success, int price);
 // Whether the end of an attempt is one of the `signs` of an overloaded upstream.
 bool SaysOverload(const OverloadSigns& signs, const AttemptOutcome& outcome);
 
-// Decides. `backoff` advances iff a delay is drawn. The budget of worker `worker` is charged last,
-// iff everything else allows the retry. The order of checks: committed, overload mark or negative
-// pushback, retryable, transparent (unsent: free of charge; refused: once, free while fewer than
-// half of the last attempts there were refused so, or behind a GOAWAY; both need only a replayable
-// body and time), idempotent, attempts left, body replayable, advice, max_elapsed, delay (none
-// where the mark is for one endpoint) and attempt before the deadline, budget. A retry may wait
-// behind a failure that says that the upstream was away, and not that it was busy
-// (RetryBudget::Ask). The call ends such a wait so long before its deadline that the caller learns
-// why: a twentieth of what is left and what half of the attempts take, at least 10 ms. A retry for
-// which that leaves no time to wait does not. An observing policy refuses (kObserve) every retry
-// that all checks allow, except for a stream that never left Levee; the budget is charged as if the
-// retry were made.
+// The objects that a decision changes.
+struct RetryMeans {
+  Random& random;
+  Backoff& backoff;  // of the call
+  RetryBudget& budget;
+  int worker;  // whose share of the budget is charged
+};
+
+// Decides. The backoff advances iff a delay is drawn. The budget is charged last, iff everything
+// else allows the retry. The order of checks: committed, overload mark or negative pushback,
+// retryable, transparent (unsent: free of charge; refused: once, free while fewer than half of the
+// last attempts there were refused so, or behind a GOAWAY; both need only a replayable body and
+// time), idempotent, attempts left, body replayable, advice, max_elapsed, delay (none where the
+// mark is for one endpoint) and attempt before the deadline, budget. A retry may wait behind a
+// failure that says that the upstream was away, and not that it was busy (RetryBudget::Ask). The
+// call ends such a wait so long before its deadline that the caller learns why: a twentieth of what
+// is left and what half of the attempts take, at least 10 ms. A retry for which that leaves no time
+// to wait does not. An observing policy refuses (kObserve) every retry that all checks allow,
+// except for a stream that never left Levee; the budget is charged as if the retry were made.
 RetryDecision DecideRetry(const CallPolicy& policy, const AttemptOutcome& outcome,
-                          const RetryFacts& facts, Instant now, Random& random, Backoff& backoff,
-                          RetryBudget& budget, int worker);
+                          const RetryFacts& facts, Instant now, const RetryMeans& means);
 
 // The answer to the caller when a call ends without success.
 struct FinalAnswer {

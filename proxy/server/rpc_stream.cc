@@ -21,6 +21,7 @@
 #include "wire/traceparent.h"
 
 namespace levee {
+
 RpcStream::RpcStream(RpcEnvironment& environment, Worker& worker, std::shared_ptr<CallPlan> plan,
                      const ConnectionOrigin& origin, h2::Stream& downstream, Metadata& request)
     : environment_(environment),

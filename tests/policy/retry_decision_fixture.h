@@ -46,7 +46,7 @@ class RetryDecisionTest : public ::testing::Test {
   }
 
   RetryDecision Decide(const AttemptOutcome& outcome) {
-    return DecideRetry(policy, outcome, facts, now, random, backoff, budget, 0);
+    return DecideRetry(policy, outcome, facts, now, {random, backoff, budget, 0});
   }
 
   void ExpectRefused(const AttemptOutcome& outcome, RefusalReason reason) {
