@@ -233,7 +233,8 @@ int PrintVersion() {
   return AfterOutput(0);
 }
 
-// The definition of all commands, and their options.
+// The definition of all commands, and their options. Above 20 data members: each command is one,
+// and its options are another.
 struct Levee {
   CommandLine line{"levee", kAbout, VersionText()};
   RunOptions run_options;

@@ -112,7 +112,8 @@ class DedupePlace final : private ListLink<DedupePlace> {
 //
 // With a KeyStore the first call of this sidecar asks the store for the key, and the others wait
 // here for what it gets: a call of another sidecar costs the store one look at a time, however many
-// calls wait for it. Outcomes are kept here too, since they do not change.
+// calls wait for it. Outcomes are kept here too, since they do not change. Above 30 functions:
+// everything in it is under one lock, so it is one thing.
 class DedupeTable : public std::enable_shared_from_this<DedupeTable> {
  public:
   // A store that other sidecars share.

@@ -86,7 +86,8 @@ struct GuardView {
 // worker. A call that finds a slot, and gives it back, takes no lock while none waits.
 //
 // It is without clock: workers tell it the time. A worker is woken by its `wake` when an answer for
-// one of its calls may be there.
+// one of its calls may be there. Above 30 functions: slots without a lock and the queue under one
+// decide together. Above 20 data members: for the same reason.
 class Guard {
  public:
   // `workers`: at least 1. `rule` gives the limit of a policy that wants an adaptive one.

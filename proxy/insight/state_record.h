@@ -52,7 +52,7 @@ class StateRecord {
   // Records second `second`, counted from `started`. The arguments are the state at its end.
   // `calls` are those that were remembered after the call `last_call`. `second` grows from call to
   // call. The first call, and the first one after Pause, only note the counters, so that earlier
-  // events are part of no sample.
+  // events are part of no sample. Above 6 parameters: each is one part of the record.
   void Update(uint32_t second, Instant started, const std::vector<UpstreamTotals>& totals,
               const std::vector<BudgetGauges>& budgets,
               const std::map<std::string, double>& throttles,

@@ -41,7 +41,8 @@ enum class Fact {
   kEndpoints
 };
 
-// A view of the arguments of Judge, which must outlive it.
+// A view of the arguments of Judge, which must outlive it. Above 30 functions: nearly each is one
+// fact in one line.
 class VerdictFacts {
  public:
   VerdictFacts(const HistorySample& last, int seconds, int seconds_empty,

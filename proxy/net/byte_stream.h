@@ -25,7 +25,8 @@ namespace levee::net {
 // "Stream" alone is HTTP/2's word, for one of the calls on a connection.
 //
 // With TLS the handshake is further steps of Continue, and Read and Write decrypt and encrypt: one
-// read from the kernel for each Read, as without.
+// read from the kernel for each Read, as without. Above 30 functions: a third ask for one fact of
+// the connection, and both kinds of it, with TLS and without, are here.
 class ByteStream {
  public:
   enum class State : uint8_t {

@@ -52,7 +52,8 @@ struct LeaseRule {
 //     the store decides only from its second answer on, half a lease later.
 //
 // Whoever asks the store must tell OnGrant or OnLost for each request, and then let calls that wait
-// ask again. All calls of a bucket must pass the same rule. One thread.
+// ask again. All calls of a bucket must pass the same rule. One thread. Above 20 data members: the
+// permits at hand and the request to the store change together.
 class PermitLease {
  public:
   using Rule = LeaseRule;

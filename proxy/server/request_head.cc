@@ -202,6 +202,7 @@ KeyOwner DedupeOwnerOf(const DedupePolicy& policy, const Metadata& head, std::st
   return owner;
 }
 
+// Above 6 parameters: each decides about other fields of the head.
 void WriteAttemptHead(const Metadata& request, const AttemptStart& attempt, Instant now,
                       const Hop& hop, bool secured, const CallTrace* trace, Random& random,
                       Metadata& to) {

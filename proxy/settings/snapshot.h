@@ -43,7 +43,8 @@ struct EffectiveText {
 // One configuration. It never changes: each worker holds a shared_ptr<const Snapshot>, and a reload
 // replaces that. A reload that changes nothing but `endpoints` replaces the configuration in effect
 // and leaves the workers the snapshot that they have. So a worker must not read what comes after
-// `drain_timeout`: for it, these may be the values of an earlier configuration.
+// `drain_timeout`: for it, these may be the values of an earlier configuration. Above 20 data
+// members: each is a part of the configuration.
 struct Snapshot {
   std::vector<ListenerSpec> listeners;
   std::optional<ListenAddress> metrics;  // of /metrics; none when it is switched off

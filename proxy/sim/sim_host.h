@@ -72,7 +72,8 @@ struct SimCaller {
 };
 
 // Holds Call to its side of the boundary as well: a broken rule of CallHost ends the process. Made
-// by SimSidecar, which it refers to and which uses it for one call after the other.
+// by SimSidecar, which it refers to and which uses it for one call after the other. Above 30
+// functions: it is both ends of a call, caller and service, and half of them implement CallHost.
 class SimHost : public CallHost {
  public:
   using OnFinish = InlineFunction<void(const SimCaller&), 48>;

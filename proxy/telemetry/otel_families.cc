@@ -27,7 +27,8 @@ void CollectStarted(const std::vector<MethodRow>& rows, FamilySink sink) {
   }
 }
 
-// A method's calls end with few codes, so the series of a code appears when the code happens.
+// A method's calls end with few codes, so the series of a code appears when the code happens. Above
+// 6 parameters: both histograms are collected by it, and differ in all of them.
 void CollectDurations(const std::vector<MethodRow>& rows,
                       MethodSeries::ByKindAndCode MethodSeries::*durations, int first_number,
                       MayShow may_show, std::string_view name, std::string_view help,

@@ -14,7 +14,8 @@
 namespace levee {
 
 // The sums are over all methods and workers. The counters are read one after the other while calls
-// go on, so two of them may differ by the calls that end in between.
+// go on, so two of them may differ by the calls that end in between. Above 20 data members: each is
+// one sum.
 struct UpstreamTotals {
   std::string upstream;
   uint64_t calls = 0;  // that ended

@@ -35,7 +35,7 @@ struct SessionBio {
   static long Control(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
 
   // Called for each record, and for the messages in it. A record of TLS 1.3 is one of plain bytes
-  // from without, and has its true kind within.
+  // from without, and has its true kind within. Above 6 parameters: OpenSSL calls it with these.
   static void OnMessage(int sent, int, int kind, const void* bytes, size_t, SSL*, void* session) {
     const bool record = kind == SSL3_RT_HEADER || kind == SSL3_RT_INNER_CONTENT_TYPE;
     if (sent != 0 || !record) return;

@@ -36,11 +36,13 @@ struct EndpointPlace {
 };
 
 // Keeps at least one connection after the first Connect, and connects again as Reconnect says.
-// Tells its pool of its events. One thread.
+// Tells its pool of its events. One thread. Above 30 functions: its connections and its attempts to
+// connect again are not parted yet. Above 20 data members: for the same reason.
 class Endpoint final : public Mortal, private Timer {
  public:
-  // `place`: with at least one address. All references must outlive the endpoint.
-  // The pool must not destroy the endpoint from within one of its events.
+  // `place`: with at least one address. All references must outlive the endpoint. The pool must not
+  // destroy the endpoint from within one of its events. Above 6 parameters: the references are to
+  // objects of the worker that an endpoint uses.
   Endpoint(WorkerIo& io, const ConnectPolicy& policy, Random& random, UpstreamSeries& series,
            Pool& pool, int64_t id, EndpointPlace place);
   ~Endpoint() override;

@@ -68,7 +68,8 @@ class StreamUser : public h2::StreamHandler, public ListLink<StreamUser> {
   ~StreamUser() { Withdraw(); }
 };
 
-// One worker's connections to one destination. One thread.
+// One worker's connections to one destination. One thread. Above 30 functions: the targets and the
+// line of those who wait are not parted yet. Above 20 data members: for the same reason.
 class Pool final : private TurnTask, private Timer {
  public:
   // An IP address or a name with a port, or the path of a Unix socket. All addresses of a name are

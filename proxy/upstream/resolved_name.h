@@ -28,7 +28,8 @@ class Pool;
 // moments after a loss five times. Otherwise it is looked up again when its time to live is over,
 // or after the delays of `reconnect` if the look-up failed, each only if calls have wanted it
 // since. Tells its pool of the answers. The last good answer stays in use however many look-ups
-// fail after it. One thread.
+// fail after it. One thread. Above 20 data members: when to look up again depends on calls, answers
+// and losses alike.
 class ResolvedName final : private Timer {
  public:
   // Bounds of the time to live. A record that may change at any moment is not asked for more often
@@ -44,8 +45,9 @@ class ResolvedName final : private Timer {
   static constexpr absl::Duration kHastyPause = absl::Milliseconds(200);
   static constexpr absl::Duration kHasty = absl::Seconds(2);
 
-  // `policy`: of the upstream; look-ups that fail are repeated as its connections are. `asker`:
-  // for whom the name is looked up until it has had an address. References outlive the name.
+  // `policy`: of the upstream; look-ups that fail are repeated as its connections are. `asker`: for
+  // whom the name is looked up until it has had an address. References outlive the name. Above 6
+  // parameters: the references are to objects of the worker that the endpoints of the name use.
   ResolvedName(WorkerIo& io, net::Resolver& resolver, const ConnectPolicy& policy, Random& random,
                UpstreamSeries& series, Pool& pool, std::string host, uint16_t port,
                net::Asker asker);

@@ -6,14 +6,18 @@ import re
 from typing import NamedTuple
 
 import spdx
-from source import (abstract_classes, bases, code_only, comments, functions, includes,
-                    line_of)
+from source import (abstract_classes, bases, classes, code_only, comments, functions, includes,
+                    line_of, parameter_counts)
 
 FILE_LINES_MAX = 500
 FILE_LINES_USUAL = 300
 FUNCTION_LINES_MAX = 70
 FUNCTION_LINES_USUAL = 30
 USUAL_SHARE = 0.9
+
+CLASS_FUNCTIONS_MAX = 30
+CLASS_MEMBERS_MAX = 20
+FUNCTION_PARAMETERS_MAX = 6
 
 # The headers that each library of the layer table brings.
 THIRD_PARTY = {
@@ -246,6 +250,35 @@ def _lengths(lengths, maximum, usual):
     for length, line, path, name in long[allowed:]:
         yield Violation(path, line, f'{length} lines; only {allowed} of {len(lengths)} may have '
                                     f'more than {usual}: {name}')
+
+
+def class_sizes(sources):
+    """A class declares at most 30 functions and 20 data members, and so has one job that one can read.
+    Lines that move to another file change nothing of that."""
+    for path, text in sources.items():
+        for each in classes(text):
+            for count, maximum, what in ((each.functions, CLASS_FUNCTIONS_MAX, 'functions'),
+                                         (each.members, CLASS_MEMBERS_MAX, 'data members')):
+                yield from _bounded(path, each.line, each.name, each.comment, count, maximum, what)
+
+
+def parameter_lists(sources):
+    """A function has at most 6 parameters."""
+    for path, text in sources.items():
+        for line, head, count, comment in parameter_counts(text):
+            yield from _bounded(path, line, head, comment, count, FUNCTION_PARAMETERS_MAX,
+                                'parameters')
+
+
+def _bounded(path, line, name, comment, count, maximum, what):
+    """The comment right above may say why this one is above the bound, in a sentence that begins with
+    the bound. It has to be true."""
+    excused = re.search(rf'\bAbove {maximum} {what}: \w', comment) is not None
+    if count > maximum and not excused:
+        yield Violation(path, line, f'{count} {what}, at most {maximum}: {name}; part it, or say why not '
+                                    f'in its comment: "Above {maximum} {what}: ..."')
+    if excused and count <= maximum:
+        yield Violation(path, line, f'{count} {what} are not above {maximum}: {name}')
 
 
 def ambient_facts(sources):

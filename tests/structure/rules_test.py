@@ -5,7 +5,7 @@ import unittest
 
 import rules
 import spdx
-from source import code_only, functions
+from source import classes, code_only, functions, parameter_counts
 
 LAYERS = rules.parse_layers('''
 levee_layer(base LIBS ${LEVEE_ABSL})
@@ -162,6 +162,113 @@ class Sizes(unittest.TestCase):
         self.assertEqual([], places(rules.function_lengths({'a.cc': text})))
         text = function(31) + function(32) + ''.join(function(3) for _ in range(9))
         self.assertEqual([('a.cc', 32)], places(rules.function_lengths({'a.cc': text})))
+
+
+class ClassSizes(unittest.TestCase):
+    def found(self, body, comment='', name='A'):
+        text = f'// A.\n\n{comment}class {name} {{\n{body}}};\n'
+        return places(rules.class_sizes({'proxy/h2/a.h': text}))
+
+    def test_a_class_with_too_many_functions_or_members_is_refused(self):
+        self.assertEqual([], self.found(lines(30, '  void F();\n') + lines(20, '  int x_ = 0;\n')))
+        self.assertEqual([('proxy/h2/a.h', 3)], self.found(lines(31, '  void F() {}\n')))
+        self.assertEqual([('proxy/h2/a.h', 3)], self.found(lines(21, '  int x_;\n')))
+
+    def test_a_sentence_above_the_class_excuses_one_bound(self):
+        functions_31, members_21 = lines(31, '  int F();\n'), lines(21, '  int x_;\n')
+        comment = '// One lock.\n// Above 30 functions: the\n// lock is one.\n'
+        self.assertEqual([], self.found(functions_31, comment))
+        self.assertEqual([('proxy/h2/a.h', 6)], self.found(functions_31 + members_21, comment))
+        self.assertEqual([], self.found(functions_31, comment + 'template <typename T>\n'))
+
+    def test_an_excuse_that_nothing_needs_is_refused(self):
+        comment = '// Above 20 data members: a form has them.\n'
+        self.assertEqual([('proxy/h2/a.h', 4)], self.found(lines(20, '  int x_;\n'), comment))
+
+    def test_the_class_of_a_name_elsewhere_counts_too(self):
+        self.assertEqual([('proxy/h2/a.h', 3)], self.found(lines(31, '  void F();\n'), name='A::Impl'))
+
+    def test_a_long_list_of_parameters_is_refused_where_it_is_declared(self):
+        def found(text):
+            return places(rules.parameter_lists({'proxy/h2/a.cc': text}))
+
+        seven = 'int a, std::map<int, int> b, int c, int d, int e, int f, std::function<void(int, int)> g'
+        six = seven.replace(', int f', '')
+        self.assertEqual([('proxy/h2/a.cc', 1)], found(f'void F({seven}) {{}}\n'))
+        self.assertEqual([], found(f'void F({six}) {{}}\n'))
+        self.assertEqual([('proxy/h2/a.cc', 2)], found(f'class A {{\n  explicit A({seven});\n}};\n'))
+        self.assertEqual([], found(f'A::A({seven}) : x_(1) {{}}\nint* A::F({seven}) {{}}\n'))
+        self.assertEqual([], found(f'// Above 6 parameters: a library calls it.\nvoid F({seven}) {{}}\n'))
+        self.assertEqual([('proxy/h2/a.cc', 2)],
+                         found(f'// Above 6 parameters: none.\nvoid F({six}) {{}}\n'))
+
+
+class ClassFinder(unittest.TestCase):
+    def found(self, body):
+        return [(each.name, each.functions, each.members)
+                for each in classes(f'class A final : public B<int> {{\n{body}}};\n')]
+
+    def test_counts_functions_however_they_are_declared(self):
+        self.assertEqual([('A', 12, 0)], self.found(''' public:
+  explicit A(int x) : B(x), y_{x}, z_(std::move(x)) {}
+  ~A();
+  virtual int F(Options options = {}, int y = 1) const = 0;
+  template <typename F, typename = void>
+  void ForEach(F f) const {
+    for (;;) { f([] { return 1; }); }
+  }
+  static absl::StatusOr<std::vector<int>> Open(std::function<void(int)> f);
+  bool operator==(const A& other) const { return x == other.x; }
+  A& operator=(int x);
+  void operator()(int x) const;
+  operator bool() const { return true; }
+  int size() const { return size_; }
+  [[nodiscard]] bool empty() const noexcept;
+  int& x() { return x_; }
+'''))
+
+    def test_counts_members_of_every_kind(self):
+        self.assertEqual([('A', 0, 10)], self.found(''' private:
+  int x_ = F(1);
+  int y_{2};
+  std::function<void(int)> f_;
+  std::map<int, std::vector<int>> map_;
+  int a_, b_;
+  const std::array<int, 3> array_{{1, 2, 3}};
+  int guarded_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool bit_ : 1 = true;
+  Timer timer_{[this] { OnTimer(); }};
+'''))
+
+    def test_counts_nothing_else(self):
+        self.assertEqual([('A', 0, 1)], self.found(''' public:
+  using Body = std::function<void(int)>;
+  enum class State { kOpen, kClosed };
+  static constexpr int kMost = Most(3);
+  static inline thread_local int count;
+  A() = default;
+  A(const A&) = delete;
+  A& operator=(const A&) = delete;
+  bool operator==(const A&) const = default;
+  friend class C;
+  friend bool operator<(const A& a, const A& b) { return true; }
+  class D;
+  static_assert(sizeof(int) == 4);
+
+ private:
+  int x_;
+'''))
+
+    def test_a_class_within_another_counts_for_itself(self):
+        self.assertEqual([('A', 1, 1), ('D', 2, 3)], self.found('''  struct D {
+    int F() const { return a; }
+    int G();
+    int a, b;
+    int c;
+  };
+  D d_;
+  int H();
+'''))
 
 
 class FunctionFinder(unittest.TestCase):

@@ -27,6 +27,14 @@ class Function(NamedTuple):
     head: str
 
 
+class Class(NamedTuple):
+    line: int
+    name: str
+    comment: str  # the one right before the class, in one line
+    functions: int  # declared; deleted and defaulted ones do not count
+    members: int  # of each object: neither constants nor static ones
+
+
 def line_of(text, position):
     return text.count('\n', 0, position) + 1
 
@@ -61,14 +69,79 @@ def abstract_classes(text):
     the one right before the class."""
     code = code_only(text)
     for match in _CLASS.finditer(code):
-        depth, end = 1, match.end()
-        while depth and end < len(code):
-            depth += {'{': 1, '}': -1}.get(code[end], 0)
-            end += 1
+        end = _Scopes(code).matching(match.end() - 1)
         if re.search(r'\bvirtual\b[^;{}]*= 0;', code[match.end():end]):
-            above = re.search(r'(?:^[ \t]*//[^\n]*\n)*\Z', text[:match.start()], re.MULTILINE)
-            comment = re.sub(r'\s*\n\s*// ?', ' ', '\n' + above.group(0)).strip()
-            yield line_of(code, match.start()), match.group(1), comment
+            yield line_of(code, match.start()), match.group(1), _comment_above(text, match.start())
+
+
+def classes(text):
+    """Yields each class. One within another counts for itself, not for the other."""
+    code = code_only(text)
+    for match in _CLASS.finditer(code):
+        found = _Scopes(code).declarations(match.end())
+        yield Class(line_of(code, match.start()), match.group(1),
+                    _comment_above(text, match.start()), len(_functions_of(found)),
+                    sum(_members(each) for each in found))
+
+
+def parameter_counts(text):
+    """Yields (line, head, count, comment) of each function that a class declares, and of each that is
+    defined elsewhere and belongs to no class."""
+    code = code_only(text)
+    heads = {(function.line, function.head) for function in functions(text)
+             if not re.search(r'\w::~?\w+$', _bare(function.head).split('(')[0])}
+    for match in _CLASS.finditer(code):
+        heads |= {(line_of(code, begin), head)
+                  for begin, head in _functions_of(_Scopes(code).declarations(match.end()))}
+    starts = [0] + [match.end() for match in re.finditer('\n', text)]
+    for line, head in sorted(heads):
+        yield line, head, _parameters(head), _comment_above(text, starts[line - 1])
+
+
+def _comment_above(text, position):
+    above = re.search(r'(?:^[ \t]*//[^\n]*\n)*(?:^[ \t]*template[^\n]*\n)?\Z', text[:position],
+                      re.MULTILINE)
+    return ' '.join(re.findall(r'^\s*//+ ?(.*?)\s*$', above.group(0), re.MULTILINE))
+
+
+def _bare(head):
+    """Drops what stands in brackets of a declaration, and its initialiser."""
+    head = re.sub(r'operator\s*(?:\(\)|[^\s\w(]+)', 'operator', head)
+    head = re.sub(r'\balignas\([^()]*\)|\b[A-Z][A-Z_]+\([^()]*\)', '', head)
+    for inner, left in ((r'\((?!\))[^()]*\)|\([^()]+\)', '()'), (r'<[^<>]*>', '')):
+        shorter = None
+        while shorter != head:
+            head, shorter = re.sub(inner, left, head), head
+    return re.split(r'=|\{', head)[0]
+
+
+_OTHER = re.compile(r'^(?:template<.*> )?(?:using|typedef|friend|static_assert|class|struct|union|enum)\b')
+
+
+def _functions_of(declarations):
+    return [(begin, head) for begin, head in declarations
+            if not _OTHER.match(head) and '(' in _bare(head)
+            and not re.search(r'= (?:default|delete)$', head)]
+
+
+def _members(declaration):
+    head = declaration[1]
+    bare = _bare(head)
+    if _OTHER.match(head) or '(' in bare or re.search(r'\b(?:static|constexpr)\b', bare):
+        return 0
+    return 1 + bare.count(',')
+
+
+def _parameters(head):
+    head = re.sub(r'operator\s*(?:\(\)|[^\s\w(]+)', 'operator', head)
+    depth, count, any_word = 0, 1, False
+    for char in re.sub(r'->', '  ', head[head.find('('):] if '(' in head else '()'):
+        depth += {'(': 1, '<': 1, '{': 1, ')': -1, '>': -1, '}': -1}.get(char, 0)
+        if depth == 0:
+            break
+        count += depth == 1 and char == ','
+        any_word = any_word or char.isalnum()
+    return count if any_word else 0
 
 
 def comments(text):
@@ -114,7 +187,7 @@ class _Scopes:
         while position < len(self.code):
             char = self.code[position]
             if char == '(':
-                position = self._matching(position)
+                position = self.matching(position)
             elif char in ';}':
                 start = position + 1
             elif char == ':' and self._LABEL.match(self.code[start:position]):
@@ -125,13 +198,45 @@ class _Scopes:
             position += 1
         return self.found
 
+    def declarations(self, position):
+        """Lists (begin, text) of what is declared from here to the end of the class around it, without
+        the bodies of functions."""
+        found, start = [], position
+        while position < len(self.code) and self.code[position] != '}':
+            char = self.code[position]
+            if char == '(':
+                position = self.matching(position)
+            elif char == ':' and self._LABEL.match(self.code[start:position]):
+                start = position + 1
+            elif char == ';':
+                start = self._declared(start, position, found)
+            elif char == '{':
+                head = self.code[start:position].strip()
+                position = self.matching(position)
+                if not self._is_type(head) and not self._MEMBER_INITIALISER.search(head) and (
+                        _functions_of([(start, ' '.join(head.split()))])):
+                    start = self._declared(start, self.code.rindex(head, start, position) + len(head),
+                                           found)
+                    start = position + 1
+            position += 1
+        return found
+
+    def _declared(self, start, end, found):
+        text = self.code[start:end]
+        if text.strip():
+            found.append((start + len(text) - len(text.lstrip()), ' '.join(text.split())))
+        return end + 1
+
+    def _is_type(self, head):
+        return self._SCOPE.match(head) and not head.endswith(')')
+
     def _open(self, brace, start):
         """Decides what a brace opens; returns where to go on and where the statement begins."""
         head = self.code[start:brace]
         stripped = head.strip()
-        if self._SCOPE.match(stripped) and not stripped.endswith(')'):
+        if self._is_type(stripped):
             return brace + 1, brace + 1
-        end = self._matching(brace)
+        end = self.matching(brace)
         if self._MEMBER_INITIALISER.search(stripped):
             return end + 1, start
         # A statement with an initialiser is a variable.
@@ -154,7 +259,7 @@ class _Scopes:
                 return head
             head = shorter
 
-    def _matching(self, position):
+    def matching(self, position):
         """Returns the position of the bracket that closes the one at `position`."""
         opening = self.code[position]
         closing = {'{': '}', '(': ')'}[opening]

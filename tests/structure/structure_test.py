@@ -69,6 +69,12 @@ class Structure(unittest.TestCase):
         self.check(rules.function_lengths(self.under('proxy/')))
         self.check(rules.function_lengths(self.under('tests/')))
 
+    def test_classes_are_small(self):
+        self.check(rules.class_sizes(self.under('proxy/')))
+
+    def test_functions_have_few_parameters(self):
+        self.check(rules.parameter_lists(self.under('proxy/')))
+
     def test_time_and_randomness_are_parameters(self):
         self.check(rules.ambient_facts(self.sources))
 
