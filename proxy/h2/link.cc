@@ -50,20 +50,22 @@ Stream& Link::NewStream(StreamHandler* stream_handler) {
 }
 
 void Link::Fail(uint32_t error_code, const char* what) {
-  if (std::exchange(broken_, true)) return;
+  if (broken()) return;
+  state_ = State::kBroken;
   writer.HoldGoaway(ids.processed(), error_code, what);
   handler.OnProtocolError(what);
 }
 
 void Link::Exceed(SessionLimit limit) {
-  if (std::exchange(broken_, true)) return;
+  if (broken()) return;
+  state_ = State::kBroken;
   writer.HoldGoaway(ids.processed(), kResetEnhanceYourCalm, TextOf(limit));
   handler.OnLimit(limit);
 }
 
 bool Link::CountControlFrame() {
   if (!guard.OnControlFrame(now)) Exceed(SessionLimit::kControlFrames);
-  return !broken_;
+  return !broken();
 }
 
 void Link::CountReply() {
@@ -71,13 +73,14 @@ void Link::CountReply() {
 }
 
 void Link::AnnounceLeaving() {
-  if (leaving_) return;
+  if (state_ != State::kOpen) return;
   writer.HoldGoaway(kMaxStreamId, kResetNoError, "");
   Announce();
 }
 
 void Link::Leave() {
-  if (std::exchange(leaving_, true)) return;
+  if (state_ != State::kOpen) return;
+  state_ = State::kLeaving;
   writer.HoldGoaway(ids.processed(), kResetNoError, "");
   Announce();
 }
@@ -89,8 +92,8 @@ void Link::LeaveUnasked() {
 }
 
 bool Link::Done() const {
-  return broken_ ||
-         (streams.size() == 0 && (leaving_ || peer_goaway.received()) && !writer.holds());
+  return broken() ||
+         (streams.size() == 0 && (leaving() || peer_goaway.received()) && !writer.holds());
 }
 
 bool Link::Consistent() {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "base/check.h"
 #include "base/instant.h"
@@ -58,7 +57,7 @@ class Link {
   void OnSerializeEnds() { output_ = Output::kNone; }
 
   // Whether the connection cannot be used any more.
-  bool broken() const { return broken_; }
+  bool broken() const { return state_ == State::kBroken; }
 
   // The peer broke the protocol, or reached a bound that closes the connection: breaks it. Only the
   // first reason is told to the peer and to the handler.
@@ -66,7 +65,7 @@ class Link {
   void Exceed(SessionLimit limit);
 
   // The connection is lost.
-  void Lose() { broken_ = true; }
+  void Lose() { state_ = State::kBroken; }
 
   // Counts a control frame of the peer, or a reply that it provoked and that waits to be sent.
   // Breaks the connection if that is one too many. CountControlFrame returns whether it can still
@@ -75,12 +74,12 @@ class Link {
   void CountReply();
 
   // Asks the peer to open no more streams. Leave also takes no further ones, and tells the peer the
-  // id of the last that was taken. The last id that a peer is told never grows (RFC 9113, section
-  // 6.8).
+  // id of the last that was taken; that never grows (RFC 9113, section 6.8), so a connection that
+  // is left or broken says no more of it.
   void AnnounceLeaving();
   void Leave();
-  // Whether Leave was called.
-  bool leaving() const { return leaving_; }
+  // Whether Leave was called, and the connection can still be used.
+  bool leaving() const { return state_ == State::kLeaving; }
 
   // Client role: behaves as if the peer had asked to open no more streams, and leaves.
   void LeaveUnasked();
@@ -102,6 +101,11 @@ class Link {
   PeerSettings peer_settings;
 
  private:
+  enum class State : uint8_t {
+    kOpen,
+    kLeaving,  // no further streams are taken
+    kBroken    // nothing more is taken, and nothing of streams is sent
+  };
   enum class Output : uint8_t {
     kNone,       // the owner knows of none
     kAnnounced,  // Serialize is to be called
@@ -109,9 +113,8 @@ class Link {
   };
 
   const Role role_;
+  State state_ = State::kOpen;
   Output output_ = Output::kNone;
-  bool leaving_ = false;
-  bool broken_ = false;
   OutputHandler& output_handler_;
   Session& session_;
 };

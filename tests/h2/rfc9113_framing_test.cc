@@ -143,5 +143,14 @@ TEST(Rfc9113, C1_4_3_ARefusedRequestsHeaderBlockStillCountsForLaterOnes) {
   EXPECT_TRUE(peer.Heard(1).ends_with(" x-a=1")) << peer.Heard(1);
 }
 
+// Section 6.8: the last stream id of a GOAWAY never grows.
+TEST(Rfc9113Goaway, NoneFollowsTheOneThatNamesAFault) {
+  RawPeer peer;
+  EXPECT_FALSE(peer.Write(FrameType::kPing, 0, 1, "12345678"));
+  peer.side.session.AnnounceShutdown();
+  peer.side.session.Shutdown();
+  EXPECT_EQ(Of(peer.Read(), FrameType::kGoaway, 0).size(), 1u);
+}
+
 }  // namespace
 }  // namespace levee::h2_test
