@@ -142,9 +142,9 @@ TEST(CommandLine, HelpFitsATerminalOfEightyColumns) {
 TEST(CommandLine, ALongDescriptionInHelpGoesOnBelowItself) {
   EXPECT_THAT(
       Levee({"help", "check"}).out,
-      HasSubstr("\n  --memory SIZE               of the container, as 128MiB: print what the "
-                "limits\n                              may take of it, and warn if that is too "
-                "much\n"));
+      HasSubstr("\n  --memory SIZE               memory of the container, such as 128MiB: print "
+                "how\n                              much of it the limits may take, and warn if "
+                "that\n                              is too much\n"));
   EXPECT_THAT(Levee({"help"}).out,
               StartsWith("Levee carries a service's outbound gRPC calls, retries what is worth "
                          "retrying,\nand keeps retries within a budget, so that they never become "

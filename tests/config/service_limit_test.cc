@@ -104,7 +104,7 @@ TEST(ServiceLimit, NobodyElseReadsTheNamesOfEntries) {
             "f:2:18: LV327 policies[0].rate_limit[0].key[0]: names an entry, which only rate limit "
             "services read; say method");
   EXPECT_THAT(RateLimitFaults("rate: 1/s, key: [\"a=text:b\"]"),
-              HasSubstr("reads it; leave it out"));
+              HasSubstr("which only rate limit services read; leave it out"));
   EXPECT_THAT(FaultsOf("listeners: [{name: in, address: \"127.0.0.1:1\", direction: inbound}]\n"
                        "policies: [{name: default, guard: {dedupe: {scope: [\"a=method\"]}}}]\n"),
               HasSubstr("LV327 policies[0].guard.dedupe.scope[0]: names an entry"));

@@ -126,9 +126,9 @@ TEST(Stores, APasswordThatCannotBeReadIsAFault) {
 TEST(Stores, AGlobalLimitNeedsAStoreThatIsThere) {
   EXPECT_THAT(LimitFaults("scope: global"),
               testing::HasSubstr("f:4:8: LV323 policies[0].rate_limit[0].scope: is global, but"));
-  EXPECT_THAT(
-      LimitFaults("scope: global, store: other"),
-      testing::HasSubstr("LV301 policies[0].rate_limit[0].store: \"other\" is the name of no"));
+  EXPECT_THAT(LimitFaults("scope: global, store: other"),
+              testing::HasSubstr(
+                  "LV301 policies[0].rate_limit[0].store: \"other\" is not the name of a store"));
   EXPECT_THAT(LimitFaults("store: shared"),
               testing::HasSubstr("LV323 policies[0].rate_limit[0].store: is not used"));
 }
