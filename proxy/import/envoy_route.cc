@@ -96,7 +96,7 @@ void ReadWeightedClusters(Section weighted, EnvoyRoute& result) {
   result.route.narrowed = true;
   result.route.notes.push_back(absl::StrCat(
       "weighted_clusters have no equivalent: ", absl::StrJoin(names, ", "), ". All calls go to ",
-      Quoted(result.cluster), ", the first of the largest weight."));
+      Quoted(result.cluster), ", the first one with the largest weight."));
 }
 
 // Reads the destination of the route, and what else happens to its calls.

@@ -19,7 +19,7 @@ namespace importer {
 namespace {
 
 constexpr char kGatewayRest[] =
-    "Every other call goes where it says itself, and is tried once. A gateway refuses calls to a "
+    "Every other call goes to its own authority, and is tried once. A gateway refuses calls to a "
     "host that none of its rules match; here they come to this route.";
 
 const std::vector<KubeKind>& GatewayKinds() {

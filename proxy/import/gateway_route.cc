@@ -152,9 +152,10 @@ void ReadBackends(Section& rule, const std::string& ns, ServiceRoute& route) {
                        [](const Backend& a, const Backend& b) { return a.weight < b.weight; });
   if (backends.size() > 1) {
     route.narrowed = true;
-    route.notes.push_back(absl::StrCat(
-        "Several backends have no equivalent: ", absl::StrJoin(names, ", "), ". All calls go to ",
-        names[static_cast<size_t>(most - backends.begin())], ", the first of the largest weight."));
+    route.notes.push_back(
+        absl::StrCat("Several backends have no equivalent: ", absl::StrJoin(names, ", "),
+                     ". All calls go to ", names[static_cast<size_t>(most - backends.begin())],
+                     ", the first one with the largest weight."));
   }
   LeadTo(std::move(*most), route);
 }

@@ -16,9 +16,8 @@ namespace importer {
 namespace {
 
 constexpr char kIstioRest[] =
-    "Every other call goes where it says itself. Istio retries it twice; Levee as its policy "
-    "default "
-    "says.";
+    "Every other call goes to its own authority. Istio retries it twice, Levee by the policy "
+    "default.";
 
 const std::vector<KubeKind>& IstioKinds() {
   static const auto& kinds = *new std::vector<KubeKind>{

@@ -180,7 +180,7 @@ void ChooseDestination(std::vector<Destination> destinations, ServiceRoute& rout
       absl::StrJoin(
           destinations, ", ",
           [](std::string* out, const auto& d) { absl::StrAppend(out, Shown(d.service)); }),
-      ". All calls go to ", Shown(route.service), ", the first of the largest weight."));
+      ". All calls go to ", Shown(route.service), ", the first one with the largest weight."));
 }
 
 // A route may do more than lead calls somewhere.

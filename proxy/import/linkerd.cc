@@ -18,7 +18,7 @@ namespace levee {
 namespace importer {
 namespace {
 
-constexpr char kLinkerdRest[] = "Every other call goes where it says itself, and is tried once.";
+constexpr char kLinkerdRest[] = "Every other call goes to its own authority, and is tried once.";
 
 const std::vector<KubeKind>& LinkerdKinds() {
   static const auto& kinds = *new std::vector<KubeKind>{
