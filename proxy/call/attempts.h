@@ -31,7 +31,8 @@ class Call;
 
 // Starts attempts, follows failed ones by others (attempt_failure.cc), hedges, and commits the call
 // to one. Once an attempt has the call's answer, or none will, it ends the call. At most one
-// attempt is under way at a time, unless the call is hedged. One thread.
+// attempt is under way at a time, unless the call is hedged. One thread. Above 30 functions: how an
+// attempt starts, ends and is followed by another one works on the same few facts.
 class Attempts {
  public:
   // Both outlive it. `call`: ends when it is told to, and gives the timer.

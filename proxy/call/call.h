@@ -33,6 +33,8 @@ namespace levee {
 //   [failure -> DecideRetry -> backoff -> [wait for a success] -> attempt]*
 //                                      \-> [hedge delay -> attempt beside it]*
 //         -> commit (head, message, buffer full) -> bodies bypass the call -> Finish
+//
+// Above 30 functions: half of them are the events of the host, which it hands to its parts.
 class Call final {
  public:
   explicit Call(const CallParts& parts);

@@ -35,6 +35,7 @@
 namespace levee {
 
 // The calls of one plan have these in common. Everything referred to outlives them.
+// Above 20 data members: each is one policy or one table of the plan.
 struct CallPlanParts {
   const CallPolicy& policy;  // that of RetryPolicyOfHedging for a call that is hedged
   const OverloadPolicy& overload;
