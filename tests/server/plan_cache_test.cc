@@ -64,61 +64,79 @@ TEST(CallAddress, TheLogShowsByWhatACallWasRouted) {
   EXPECT_EQ(FactsOf(outside, head).authority, "cart.shop:1");
 }
 
-TEST(PlanCache, CallsThatWereGoingElsewhereHavePlansOfTheirOwn) {
-  PlanCache plans;
+class PlanCacheTest : public testing::Test {
+ protected:
+  // A plan of the default policy, of calls that lead nowhere.
+  std::shared_ptr<CallPlan> Plan() {
+    return std::make_shared<CallPlan>(
+        CallPlan{.snapshot = nullptr,
+                 .features = {tables_, policies_, {.upstream = name_, .authority = "", .now = {}}},
+                 .series = {metrics_, 0, name_, policies_},
+                 .kind = {},
+                 .usual_answer = {}});
+  }
+
+  PlanCache plans_;
+
+ private:
+  const std::string name_ = "cart";
+  const CallPolicy policy_;
+  const RoutePolicies policies_{.policy = policy_};
+  Metrics metrics_{Metrics::Options()};
+  PolicyTables tables_{PolicyTables::Parts()};
+};
+
+TEST_F(PlanCacheTest, CallsThatWereGoingElsewhereHavePlansOfTheirOwn) {
   const PlanKey plain{.address = {.routed_by = "cart.shop:1"}, .path = "/a.B/C"};
   const PlanKey first{.address = {.routed_by = "cart.shop:1", .original = "10.0.0.7:1"},
                       .path = "/a.B/C"};
   const PlanKey second{.address = {.routed_by = "cart.shop:1", .original = "10.0.0.8:1"},
                        .path = "/a.B/C"};
   for (const PlanKey& key : {plain, first, second}) {
-    EXPECT_EQ(plans.Find(key), nullptr);
-    plans.Insert(key, std::make_shared<CallPlan>());
+    EXPECT_EQ(plans_.Find(key), nullptr);
+    plans_.Insert(key, Plan());
   }
-  EXPECT_NE(plans.Find(plain), plans.Find(first));
-  EXPECT_NE(plans.Find(plain), plans.Find(second));
-  EXPECT_NE(plans.Find(first), plans.Find(second));
+  EXPECT_NE(plans_.Find(plain), plans_.Find(first));
+  EXPECT_NE(plans_.Find(plain), plans_.Find(second));
+  EXPECT_NE(plans_.Find(first), plans_.Find(second));
 }
 
-TEST(PlanCache, TheSameCallOnAnotherListenerOrInAnotherDirectionHasAPlanOfItsOwn) {
-  PlanCache plans;
+TEST_F(PlanCacheTest, TheSameCallOnAnotherListenerOrInAnotherDirectionHasAPlanOfItsOwn) {
   std::set<std::shared_ptr<CallPlan>> made;
   for (const int listener : {ListenerRef::kNone, 0, 1}) {
     for (const Direction direction : {Direction::kEgress, Direction::kInbound}) {
       const PlanKey key{
           .listener = {listener, direction}, .address = {.routed_by = "a:1"}, .path = "/b"};
-      EXPECT_EQ(plans.Find(key), nullptr);
-      plans.Insert(key, std::make_shared<CallPlan>());
-      made.insert(plans.Find(key));
+      EXPECT_EQ(plans_.Find(key), nullptr);
+      plans_.Insert(key, Plan());
+      made.insert(plans_.Find(key));
     }
   }
   EXPECT_EQ(made.size(), 6u);
 }
 
-TEST(PlanCache, ThePlansTakeAtMostEightMebibytes) {
-  PlanCache plans;
-  const auto plan = std::make_shared<CallPlan>();
+TEST_F(PlanCacheTest, ThePlansTakeAtMostEightMebibytes) {
+  const auto plan = Plan();
   const auto insert = [&](int i, size_t size) {
     const std::string path = std::string(size, 'p') + std::to_string(i);
-    return plans.Insert({.address = {.routed_by = "a:1"}, .path = path}, plan);
+    return plans_.Insert({.address = {.routed_by = "a:1"}, .path = path}, plan);
   };
   int kept = 0;
   while (!insert(kept, 0)) ++kept;
   EXPECT_GT(kept, 7500);
   EXPECT_LT(kept, 8192);
-  EXPECT_LT(plans.bytes(), 2 * PlanCache::kPlanBytes);  // The last one is there.
+  EXPECT_LT(plans_.bytes(), 2 * PlanCache::kPlanBytes);  // The last one is there.
   for (int i = 0; i < 250; ++i) EXPECT_FALSE(insert(i, 15'000));
-  EXPECT_GT(plans.bytes(), 7'500'000u);
-  EXPECT_LE(plans.bytes(), PlanCache::kMaxBytes);
+  EXPECT_GT(plans_.bytes(), 7'500'000u);
+  EXPECT_LE(plans_.bytes(), PlanCache::kMaxBytes);
 }
 
-TEST(PlanCache, AuthorityAndPathTellCallsApart) {
-  PlanCache plans;
-  const auto plan = std::make_shared<CallPlan>();
-  plans.Insert({.address = {.routed_by = "a:1"}, .path = "/b"}, plan);
-  EXPECT_EQ(plans.Find({.address = {.routed_by = "a:1"}, .path = "/b"}), plan);
-  EXPECT_EQ(plans.Find({.address = {.routed_by = "a:2"}, .path = "/b"}), nullptr);
-  EXPECT_EQ(plans.Find({.address = {.routed_by = "a:1"}, .path = "/c"}), nullptr);
+TEST_F(PlanCacheTest, AuthorityAndPathTellCallsApart) {
+  const auto plan = Plan();
+  plans_.Insert({.address = {.routed_by = "a:1"}, .path = "/b"}, plan);
+  EXPECT_EQ(plans_.Find({.address = {.routed_by = "a:1"}, .path = "/b"}), plan);
+  EXPECT_EQ(plans_.Find({.address = {.routed_by = "a:2"}, .path = "/b"}), nullptr);
+  EXPECT_EQ(plans_.Find({.address = {.routed_by = "a:1"}, .path = "/c"}), nullptr);
 }
 
 }  // namespace
