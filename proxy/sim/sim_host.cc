@@ -35,12 +35,7 @@ SimClock& SimHost::clock() { return sidecar_.clock(); }
 void SimHost::Start(RequestFacts facts, OnFinish&& on_finish, SimOrigin origin) {
   on_finish_ = std::move(on_finish);
   origin_ = origin;
-  parts_.emplace(sidecar_.PlanParts(origin_));
-  call_.emplace(CallParts{.host = *this,
-                          .plan = *parts_,
-                          .method = sidecar_.kind(origin_.method),
-                          .sender = static_cast<uint64_t>(origin_.caller),
-                          .guard_method = origin_.method});
+  call_.emplace(sidecar_.Parts(*this, origin_));
   if (facts.rate_keys.empty()) {
     rate_keys_.resize(sidecar_.policy.rate_limits.size());
     facts.rate_keys = rate_keys_;

@@ -195,9 +195,8 @@ class SimHost : public CallHost {
   uint32_t generation_ = 0;  // of the call that it has
   OnFinish on_finish_;
   SimOrigin origin_;
-  std::optional<CallPlanParts> parts_;  // of call_
-  std::optional<Call> call_;            // until the end of the turn in which it finishes
-  std::deque<Stream> streams_;          // of its attempts, and behind them those of earlier calls
+  std::optional<Call> call_;    // until the end of the turn in which it finishes
+  std::deque<Stream> streams_;  // of its attempts, and behind them those of earlier calls
   int attempts_ = 0;
   absl::InlinedVector<AttemptId, 2> active_;
   AttemptId committed_ = 0;   // 0: none

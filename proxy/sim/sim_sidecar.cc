@@ -85,7 +85,17 @@ SimSidecar::SimMethod& SimSidecar::Method(int number) {
   return described.has_value() ? place.emplace(*described) : place.emplace();
 }
 
-CallPlanParts SimSidecar::PlanParts(const SimOrigin& origin) {
+CallParts SimSidecar::Parts(CallHost& host, const SimOrigin& origin) {
+  SimMethod& method = Method(origin.method);
+  if (!method.parts.has_value()) MakePlanParts(method);
+  return {.host = host,
+          .plan = *method.parts,
+          .method = method.kind,
+          .sender = static_cast<uint64_t>(origin.caller),
+          .guard_method = origin.method};
+}
+
+void SimSidecar::MakePlanParts(SimMethod& method) {
   const PlannedFeatures& features = Features();
   if (!waiting_.has_value()) {
     places_.emplace(waiting_calls);
@@ -96,26 +106,25 @@ CallPlanParts SimSidecar::PlanParts(const SimOrigin& origin) {
       clock_.After(absl::ZeroDuration(), [this] { waiting_->Tell(clock_.now()); });
     });
   }
-  SimMethod& method = Method(origin.method);
-  CallPlanParts parts{.policy = *features.calls.policy,
-                      .overload = overload,
-                      .budget = *features.budget.budget,
-                      .latency = latency_,
-                      .failed_calls = failed_calls_,
-                      .usual_answer = method.usual_answer,
-                      .worker = 0,
-                      .random = random_,
-                      .replay = replay(),
-                      .upstream = name,
-                      .idempotent = features.calls.idempotent,
-                      .hedge = features.calls.hedge,
-                      .admission = admission,
-                      .retries = inbound ? nullptr : &retries_,
-                      .waiting = &*waiting_,
-                      .inbound = inbound,
-                      .guard = guard()};
+  CallPlanParts& parts =
+      method.parts.emplace(CallPlanParts{.policy = *features.calls.policy,
+                                         .overload = overload,
+                                         .budget = *features.budget.budget,
+                                         .latency = latency_,
+                                         .failed_calls = failed_calls_,
+                                         .usual_answer = method.usual_answer,
+                                         .worker = 0,
+                                         .random = random_,
+                                         .replay = replay(),
+                                         .upstream = name,
+                                         .idempotent = features.calls.idempotent,
+                                         .hedge = features.calls.hedge,
+                                         .admission = admission,
+                                         .retries = inbound ? nullptr : &retries_,
+                                         .waiting = &*waiting_,
+                                         .inbound = inbound,
+                                         .guard = guard()});
   features.ShowTo(parts);
-  return parts;
 }
 
 void SimSidecar::CountCall(const CallRecord& record) {

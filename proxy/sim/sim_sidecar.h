@@ -112,8 +112,7 @@ class SimSidecar {
   const Tally& tally() const { return tally_; }
 
   // For SimHost.
-  CallPlanParts PlanParts(const SimOrigin& origin);
-  MethodKind& kind(int method) { return Method(method).kind; }
+  CallParts Parts(CallHost& host, const SimOrigin& origin);
   void CountAttempt() { ++tally_.attempts; }
   void UncountAttempt() { --tally_.attempts; }
   void CountCall(const CallRecord& record);
@@ -126,10 +125,12 @@ class SimSidecar {
 
     MethodKind kind;
     UsualAnswer usual_answer;
+    std::optional<CallPlanParts> parts;  // made with the first call
   };
   const PlannedFeatures& Features();
   std::optional<SimMethod>& MethodPlace(int number);
   SimMethod& Method(int number);
+  void MakePlanParts(SimMethod& method);
 
   SimClock& clock_;
   Random random_;  // the calls': apart from the endpoints', so that a test's draws do not depend
