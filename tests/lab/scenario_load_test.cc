@@ -116,7 +116,7 @@ TEST(ScenarioLoad, L7_ABoundThatIsNoneIsRefusedWithAnExample) {
   EXPECT_THAT(Faults("expect: [{success: 99%}]\n"), HasSubstr("is no bound; say \">= 99%\""));
   EXPECT_THAT(Faults("expect: [{goodput: '> 5/s', of: web}]\n"), HasSubstr("means nothing here"));
   EXPECT_THAT(Faults("expect: [{recovery: '< 5s', before: 2s}]\n"),
-              HasSubstr("means nothing without success"));
+              HasSubstr("has no effect without success"));
 }
 
 TEST(ScenarioLoad, L7_WhatCannotBeIsRefused) {

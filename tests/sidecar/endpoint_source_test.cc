@@ -96,11 +96,13 @@ double BudgetOf(SidecarThread& sidecar, const std::string& upstream) {
   return -1;
 }
 
-// Each plan holds the snapshot that it was made of, and so does each worker. So the number of its
-// holders tells whether plans were forgotten, and which snapshot new ones are made of. Waits until
-// the snapshot has this many besides the test; a task that brought it to a worker may still be one.
+// Each plan holds the snapshot that it was made of, and so do each worker and the sidecar, whose
+// budgets and limits are made of its policies. So the number of its holders tells whether plans
+// were forgotten, and which snapshot new ones are made of. Waits until the snapshot has this many
+// besides the test; a task that brought it to a worker may still be one.
 void AwaitHolders(const std::shared_ptr<const Snapshot>& snapshot, int workers, int plans) {
-  while (snapshot.use_count() != 1 + workers + plans) std::this_thread::yield();
+  const int sidecars = workers > 0 ? 1 : 0;
+  while (snapshot.use_count() != 1 + sidecars + workers + plans) std::this_thread::yield();
 }
 
 TEST(EndpointChange, AReloadOfOneEndpointForgetsNoPlanBudgetOrRateLimit) {
