@@ -54,13 +54,12 @@ void Attempts::OnFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
   if (outcome.kind == AttemptOutcome::Kind::kRefused && attempt.has_head) {
     outcome.kind = AttemptOutcome::Kind::kReset;
   }
-  if (failures_ == nullptr) failures_.reset(new Failures);
   NoteFailure(outcome);
   // A stream that never left was no attempt: sent again, it leaves no record and costs nothing.
   const bool unsent = outcome.kind == AttemptOutcome::Kind::kUnsent;
   if (!unsent) RecordEnd(attempt, outcome, now);
   if (outcome.kind == AttemptOutcome::Kind::kStatus) NoteServiceTime(attempt, outcome, now);
-  if (!unsent) failures_->first = std::min(failures_->first, now);
+  if (!unsent) first_failed_ = std::min(first_failed_, now);
   RetryFacts facts = Facts(now);
   if (outcome.kind == AttemptOutcome::Kind::kTimeout) ++facts.timeouts;
   if (shadow_ != nullptr && !next_.scheduled()) {
@@ -77,7 +76,7 @@ void Attempts::OnFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
   if (next_.scheduled()) facts.attempts = books_.plan.policy.retry.max_attempts;
   const RetryDecision decision =
       DecideRetry(books_.plan.policy, outcome, facts, now,
-                  {books_.plan.random, failures_->backoff, books_.plan.budget, books_.plan.worker});
+                  {books_.plan.random, backoff_, books_.plan.budget, books_.plan.worker});
   const bool waits = decision.action == RetryDecision::Action::kWait;
   if (waits || decision.action == RetryDecision::Action::kRetry) {
     Follow(attempt, std::move(outcome), decision, now);
@@ -97,10 +96,10 @@ void Attempts::OnFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
 void Attempts::NoteFailure(const AttemptOutcome& outcome) {
   using Kind = AttemptOutcome::Kind;
   if (const int64_t endpoint = outcome.place.endpoint; endpoint >= 0) {
-    AddOnce(endpoint, failures_->endpoints);
+    AddOnce(endpoint, failed_endpoints_);
     const bool forbids =
         outcome.mark.has_value() && outcome.mark->scope == OverloadScope::kEndpoint;
-    if (forbids) AddOnce(endpoint, failures_->forbidden);
+    if (forbids) AddOnce(endpoint, forbidden_endpoints_);
   }
   if (outcome.kind == Kind::kStatus) {
     application_said_ = outcome.code;
@@ -123,7 +122,7 @@ RetryFacts Attempts::Facts(Instant now) {
   facts.first_start = books_.record.attempts.front().start;
   facts.inbound = books_.plan.inbound;
   facts.may_wait = books_.plan.waiting != nullptr && !books_.plan.inbound && !next_.scheduled();
-  facts.first_failed = failures_ == nullptr ? Instant::Infinite() : failures_->first;
+  facts.first_failed = first_failed_;
   facts.timeouts =
       static_cast<int>(absl::c_count_if(books_.record.attempts, [](const AttemptRecord& attempt) {
         return attempt.trigger == RetryTrigger::kTimeout;
@@ -159,7 +158,7 @@ void Attempts::Follow(const ActiveAttempt& failed, AttemptOutcome outcome,
     next_.Schedule(next, now);
   } else {
     std::unique_ptr<UnpaidRetry> unpaid(new UnpaidRetry{
-        .place{*books_.plan.waiting, call_, failures_->first, now, decision.wait_until},
+        .place{*books_.plan.waiting, call_, first_failed_, now, decision.wait_until},
         .bounded = decision.wait_bounded,
         .failed = failed.id,
         .outcome = std::move(outcome)});

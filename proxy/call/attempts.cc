@@ -41,17 +41,14 @@ void Attempts::Start(const PlannedAttempt& next, Instant now) {
   const Instant attempt_deadline = AttemptDeadline(now);
   const bool repeatable = books_.body.replayable() &&
                           made_ < books_.plan.policy.retry.max_attempts && !books_.Observes();
-  AttemptStart start = {.previous_attempts = previous,
-                        .record = record,
-                        .deadline = books_.deadline,
-                        .told = ToldDeadline(attempt_deadline),
-                        .begun = books_.record.attempts.front().start,
-                        .repeatable = repeatable};
-  if (failures_ != nullptr) {
-    start.avoid = failures_->endpoints;
-    start.forbidden = failures_->forbidden;
-  }
-  const AttemptId id = books_.host.StartAttempt(start);
+  const AttemptId id = books_.host.StartAttempt({.previous_attempts = previous,
+                                                 .record = record,
+                                                 .deadline = books_.deadline,
+                                                 .told = ToldDeadline(attempt_deadline),
+                                                 .begun = books_.record.attempts.front().start,
+                                                 .avoid = failed_endpoints_,
+                                                 .forbidden = forbidden_endpoints_,
+                                                 .repeatable = repeatable});
   active_.Add({.id = id,
                .record = record,
                .number = number,

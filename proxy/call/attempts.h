@@ -11,7 +11,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/time/time.h"
-#include "base/block_cache.h"
 #include "base/chunk.h"
 #include "base/instant.h"
 #include "call/active_attempts.h"
@@ -99,9 +98,7 @@ class Attempts {
   int made() const { return made_; }
 
   // How many endpoints have failed.
-  int failed_endpoints() const {
-    return failures_ == nullptr ? 0 : static_cast<int>(failures_->endpoints.size());
-  }
+  int failed_endpoints() const { return static_cast<int>(failed_endpoints_.size()); }
 
   // Whether the answer goes to the caller, or the request could not be kept.
   bool committed() const { return committed_; }
@@ -116,14 +113,6 @@ class Attempts {
   std::optional<StatusCode> application_said() const { return application_said_; }
 
  private:
-  // It keeps what later attempts have to know of those that failed. Most calls have none.
-  struct Failures : InBlocks {
-    absl::InlinedVector<int64_t, 2> endpoints;
-    absl::InlinedVector<int64_t, 2> forbidden;  // endpoints that refused this call themselves
-    Instant first = Instant::Infinite();        // the end of the first attempt that failed
-    Backoff backoff;
-  };
-
   // These start one.
   void Start(const PlannedAttempt& next, Instant now);
   Instant AttemptDeadline(Instant now) const;
@@ -163,9 +152,12 @@ class Attempts {
   ActiveAttempts active_;
   NextAttempt next_;
   Instant hedge_at_ = Instant::Infinite();  // when another attempt is started beside the others
-  std::unique_ptr<Failures> failures_;      // null: no attempt has failed
-  std::unique_ptr<ShadowCall> shadow_;      // null: no policy decides beside, or no attempt yet
-  absl::Duration answer_took_;              // of answered_, since its attempt started
+  Backoff backoff_;
+  std::unique_ptr<ShadowCall> shadow_;  // null: no policy decides beside, or no attempt yet
+  absl::InlinedVector<int64_t, 2> failed_endpoints_;
+  absl::InlinedVector<int64_t, 2> forbidden_endpoints_;
+  Instant first_failed_ = Instant::Infinite();  // the end of the first attempt that failed
+  absl::Duration answer_took_;                  // of answered_, since its attempt started
   int made_ = 0;
   int unsent_ = 0;  // attempts that never left
   std::optional<StatusCode> application_said_;
