@@ -18,7 +18,7 @@ void DedupeStores::SetRoom(int64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(room_, bytes) == bytes) return;
   for (const auto& [key, store, held] : stores_.All()) {
-    store->table.SetPolicy(Bounded(store->asked));
+    store->table->SetPolicy(Bounded(store->asked));
   }
 }
 
@@ -29,8 +29,8 @@ std::shared_ptr<DedupeTable> DedupeStores::Get(const std::string& upstream,
   const Key key{upstream, policy, dedupe.store};
   const std::shared_ptr<Store> store =
       stores_.Get(key, Instant(), [&] { return Make(key, dedupe); });
-  if (store->asked != dedupe) store->table.SetPolicy(Bounded(store->asked = dedupe));
-  return {store, &store->table};
+  if (store->asked != dedupe) store->table->SetPolicy(Bounded(store->asked = dedupe));
+  return {store, store->table.get()};
 }
 
 // The lock is held.
@@ -51,11 +51,11 @@ std::shared_ptr<DedupeStores::Store> DedupeStores::Make(const Key& key,
 
 void DedupeStores::Answer(int worker, Instant now) {
   // A call that ends may drop the last plan of a store, so they are held meanwhile.
-  for (const auto& [key, store, held] : stores_.All()) store->table.Answer(worker, now);
+  for (const auto& [key, store, held] : stores_.All()) store->table->Answer(worker, now);
 }
 
 void DedupeStores::ForgetOld(Instant now) {
-  for (const auto& [key, store, held] : stores_.All()) store->table.ForgetOld(now);
+  for (const auto& [key, store, held] : stores_.All()) store->table->ForgetOld(now);
 }
 
 uint64_t DedupeStores::TimesFull() const {
@@ -72,7 +72,7 @@ std::map<std::string, DedupeStores::View> DedupeStores::Views() const {
   const std::lock_guard lock(mutex_);
   std::map<std::string, View> views;
   for (const auto& [key, store, held] : stores_.All()) {
-    const DedupeTable::View view = store->table.GetView();
+    const DedupeTable::View view = store->table->GetView();
     View& sum = views[key.upstream];
     sum.stored.keys += view.keys;
     sum.stored.bytes += view.bytes;

@@ -65,10 +65,10 @@ class DedupeStores {
   struct Store {
     template <typename... Args>
     explicit Store(const DedupePolicy& policy, Args&&... args)
-        : asked(policy), table(std::forward<Args>(args)...) {}
+        : asked(policy), table(std::make_shared<DedupeTable>(std::forward<Args>(args)...)) {}
 
-    DedupePolicy asked;  // which may ask for more room than there is
-    DedupeTable table;
+    DedupePolicy asked;                        // which may ask for more room than there is
+    const std::shared_ptr<DedupeTable> table;  // which gives references to itself
   };
 
   DedupePolicy Bounded(const DedupePolicy& dedupe) const;

@@ -16,7 +16,7 @@ FILLED_BY = {
         'ReplayMemory.ManyWhoTakeAllThatTheyMayLeaveRoomForCallersThatKeepLittle',
     'destinations': 'CallerTables.TheDestinationsOfCallsTakeAnEighthOfTheMemoryAndTheOldestGoes',
     'their budgets and throttles': 'BudgetTable.MakingUpAuthoritiesResetsNoAccountAndGivesNoMoreFloors',
-    'routes of calls seen before': 'PlanCache.ThePlansTakeAtMostEightMebibytes',
+    'routes of calls seen before': 'PlanCacheTest.ThePlansTakeAtMostEightMebibytes',
     'keys of rate limits': 'BucketTable.A77_KeysWithoutRoomShareOneBucketAndSaySo',
     'idempotency keys, and their answers': 'HostileFlood.ForgetsNoKeyOfACallerWithinItsShare',
     'callers with idempotency keys':
