@@ -16,20 +16,20 @@ struct Named {
   friend auto operator<=>(const Named&, const Named&) = default;
 };
 
-using Numbers = SharedTable<Named, int>;
+using NumberTable = SharedTable<Named, int>;
 
 constexpr Instant kBegin;
 
-std::shared_ptr<int> GetNumber(Numbers& table, const Named& key, Instant now = kBegin) {
+std::shared_ptr<int> GetNumber(NumberTable& table, const Named& key, Instant now = kBegin) {
   return table.Get(key, now, [] { return std::make_shared<int>(0); });
 }
 
-Numbers::Rules SayUnlessZero() {
+NumberTable::Rules SayUnlessZero() {
   return {.says = [](const int& number, Instant) { return number != 0; }};
 }
 
 TEST(SharedTable, WhoNamesAnObjectAlikeSharesIt) {
-  Numbers table;
+  NumberTable table;
   const auto a = GetNumber(table, {"a"});
   EXPECT_EQ(GetNumber(table, {"a"}), a);
   EXPECT_NE(GetNumber(table, {"b"}), a);
@@ -37,14 +37,14 @@ TEST(SharedTable, WhoNamesAnObjectAlikeSharesIt) {
 }
 
 TEST(SharedTable, AnObjectThatNobodyHoldsIsMadeAnew) {
-  Numbers table;
+  NumberTable table;
   *GetNumber(table, {"a"}) = 7;
   EXPECT_EQ(*GetNumber(table, {"a"}), 0);
   EXPECT_TRUE(table.All().empty());
 }
 
 TEST(SharedTable, AnObjectThatSaysSomethingStaysUntilItSaysNothing) {
-  Numbers table(SayUnlessZero());
+  NumberTable table(SayUnlessZero());
   *GetNumber(table, {"a"}) = 7;
   table.ForgetUnused(kBegin);
   ASSERT_EQ(table.All().size(), 1u);
@@ -62,7 +62,7 @@ TEST(SharedTable, AnObjectThatSaysSomethingStaysUntilItSaysNothing) {
 }
 
 TEST(SharedTable, WhatNobodyUsesIsForgottenAsOthersAreAskedForLater) {
-  Numbers table(SayUnlessZero());
+  NumberTable table(SayUnlessZero());
   GetNumber(table, {"a"});
   const auto b = GetNumber(table, {"b"}, kBegin + absl::Milliseconds(1));
   EXPECT_EQ(table.size(), 2u);
@@ -71,7 +71,7 @@ TEST(SharedTable, WhatNobodyUsesIsForgottenAsOthersAreAskedForLater) {
 }
 
 TEST(SharedTable, MadeUpKeysHaveABoundOfTheirOwn) {
-  Numbers table({.made_up = [](const Named& key) { return key.made_up; }, .most = 1});
+  NumberTable table({.made_up = [](const Named& key) { return key.made_up; }, .most = 1});
   auto first = GetNumber(table, {"a", true});
   EXPECT_NE(first, nullptr);
   EXPECT_EQ(GetNumber(table, {"b", true}), nullptr);
@@ -82,7 +82,7 @@ TEST(SharedTable, MadeUpKeysHaveABoundOfTheirOwn) {
 }
 
 TEST(SharedTable, ShowsObjectsInTheOrderInWhichTheyWereMade) {
-  Numbers table;
+  NumberTable table;
   const auto b = GetNumber(table, {"b"});
   const auto a = GetNumber(table, {"a"});
   const auto all = table.All();
