@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <set>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "base/random.h"
@@ -148,7 +151,9 @@ void Sidecar::HoldConfigured(const std::shared_ptr<const Snapshot>& snapshot) {
   tables_.dedupes.SetRoom(DedupeRoom(*snapshot, memory_.limit()));
   const auto policy_at = [&](int index) { return &snapshot->policies[static_cast<size_t>(index)]; };
   Held held{.snapshot = snapshot};
+  std::set<std::tuple<int, int, std::optional<int>>> known;  // many routes may want the same
   for (const Route& route : snapshot->routes.routes()) {
+    if (!known.emplace(route.upstream, route.policy, route.shadow).second) continue;
     const std::string& upstream = snapshot->upstreams[static_cast<size_t>(route.upstream)].name;
     const RoutePolicies policies{
         .policy = *policy_at(route.policy),

@@ -154,7 +154,7 @@ class Sidecar : private Timer {
   // Everything that calls share and that the configuration holds.
   struct Held {
     std::shared_ptr<const Snapshot> snapshot;  // owns the policies
-    std::vector<PlannedFeatures> features;     // by route
+    std::vector<PlannedFeatures> features;     // by upstream, policy and shadow of a route
     std::vector<PlannedLimits> limits;         // by policy
     std::shared_ptr<TieTable> ties;
   };
