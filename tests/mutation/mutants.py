@@ -32,8 +32,8 @@ STREAM = "proxy/server/rpc_stream.cc"
 MUTANTS = (
     # The retry decision.
     Mutant("retries-after-the-commit", DECISION,
-           "if (facts.committed) return wanted",
-           "if (facts.committed && !wanted) return wanted", (POLICY,)),
+           "if (facts.answered) return wanted",
+           "if (facts.answered && !wanted) return wanted", (POLICY,)),
     Mutant("repeats-what-was-reset", DECISION,
            "return lists.failures.reset;", "return true;", (POLICY, LEDGER)),
     Mutant("one-attempt-too-many", DECISION,
@@ -45,14 +45,14 @@ MUTANTS = (
            "!surely_unprocessed)", (POLICY, LEDGER)),
     # The budget.
     Mutant("transparent-retries-are-free", DECISION,
-           "decision.transparent = true;\n  return Charge(policy, decision, now, budget, worker);",
-           "decision.transparent = true;\n  (void)budget, (void)worker;\n  return decision;",
+           "if (outcome.leaving || !means.budget.RefusesStreams()) {",
+           "if (outcome.leaving || !means.budget.RefusesStreams() || decision.transparent) {",
            (POLICY, CALL)),
     Mutant("the-floor-is-never-withheld", BUDGET,
            "return FloorWithheld() ? by_ratio : std::max(by_ratio, floor_);",
            "return std::max(by_ratio, floor_);", (POLICY,)),
     Mutant("a-refusal-costs", BUDGET,
-           "  entry.store(before, std::memory_order_seq_cst);\n  return false;",
+           "  entry.store(before.word(), std::memory_order_seq_cst);\n  return false;",
            "  return false;", (POLICY,)),
     # The commit.
     Mutant("holds-the-head-of-open-calls", ATTEMPTS,
@@ -65,13 +65,14 @@ MUTANTS = (
     Mutant("the-buffer-ends-a-byte-early", REPLAY,
            "bytes_ + chunk.size() > limit_", "bytes_ + chunk.size() >= limit_", (CALL,)),
     Mutant("replay-memory-leaks", REPLAY,
-           "if (bytes_ > 0) lease_.Give(static_cast<int64_t>(bytes_));",
-           "if (bytes_ > 1) lease_.Give(static_cast<int64_t>(bytes_ - 1));", (CALL, LEDGER)),
+           "if (bytes_ > 0) lease_.Give(sender_, static_cast<int64_t>(bytes_));",
+           "if (bytes_ > 1) lease_.Give(sender_, static_cast<int64_t>(bytes_ - 1));", (CALL, LEDGER)),
     Mutant("the-replay-does-not-end", ATTEMPTS,
            "books_.body.half_closed() && i + 1 == chunks.size());", "false);", (CALL, LEDGER)),
     # The deadline.
     Mutant("each-attempt-has-all-the-time", ATTEMPTS,
-           ".timeout = deadline_ - now,", ".timeout = deadline_ - record_.start,", (CALL,)),
+           ".told = ToldDeadline(attempt_deadline),",
+           ".told = ToldDeadline(attempt_deadline) + (now - books_.record.start),", (CALL,)),
     # Flow control.
     Mutant("window-is-returned-twice", STREAM,
            "CreditRequest(committed_->sent - credited_);", "CreditRequest(committed_->sent);",
@@ -81,8 +82,8 @@ MUTANTS = (
            "void RpcStream::OnSent(size_t) {}", (integration("Flow.*", "WireFlow*"), LEDGER)),
     # The drain.
     Mutant("the-drain-waits-for-no-call", "proxy/sidecar/drain.cc",
-           "const bool done = load.active == 0 || late;",
-           "const bool done = load.active >= 0 || late;",
+           "const bool done = load.all() == 0 || late;",
+           "const bool done = load.all() >= 0 || late;",
            (SIDECAR, integration("Drain*"), LEDGER)),
     # A reload.
     Mutant("plans-outlive-a-reload", "proxy/server/worker.cc",

@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Walks the list of tables that peers fill: each row of docs/limits.md has a test that fills it."""
+"""Walks lists that name code. Each row of docs/limits.md about tables that peers fill has a test that
+fills it, and each bug of `make mutation` replaces something that is there."""
 
 import pathlib
 import re
+import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / 'tests/mutation'))
+import mutants
+
 HEADING = '### Tables that peers fill'
 
 # By the first column of the list.
@@ -65,6 +70,11 @@ class Tables(unittest.TestCase):
 
     def test_each_of_these_tests_is_there(self):
         self.assertEqual([], sorted(set(FILLED_BY.values()) - tests()))
+
+    def test_each_deliberate_bug_has_one_place(self):
+        elsewhere = [each.name for each in mutants.MUTANTS
+                     if (ROOT / each.file).read_text(encoding='utf-8').count(each.old) != 1]
+        self.assertEqual([], elsewhere)
 
 
 if __name__ == '__main__':
