@@ -185,7 +185,7 @@ class Call final {
   Instant IdleAt() const;
   void EndStream(StreamBound bound, Instant now);
 
-  // The end.
+  // These end the call.
   void EndMarked(AttemptId id, const MarkedStatus& marked, Instant now);
   void EndInVain(Instant now);
   std::string_view WhatWasAwaited() const;

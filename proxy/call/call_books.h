@@ -75,7 +75,7 @@ struct RequestFacts {
   absl::Duration timeout = absl::InfiniteDuration();  // grpc-timeout
   int previous_attempts = 0;                          // grpc-previous-rpc-attempts
   std::span<const LimitKey> rate_keys = {};           // one per rate limit; they outlive the call
-  int priority = 0;                                   // for the guard: 0, the dearest, to 127
+  int priority = 0;                                   // for the guard: 0, the highest, to 127
   uint64_t user = 0;                                  // for the guard: a hash of the user
   bool in_vain = false;  // the caller of the call that it is made for has gone
   // With CallPlanParts::dedupe: the idempotency key with its scope; empty: the call has none. To

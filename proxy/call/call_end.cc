@@ -6,6 +6,7 @@
 #include "call/call.h"
 
 namespace levee {
+
 void Call::OnDrainTimeout(Instant now) {
   const OneEvent event(&books_.plan.replay);
   if (books_.finished) return;
@@ -114,7 +115,6 @@ void Call::EndRefused(RefusalReason reason, std::string message, Instant now) {
   EndUnsent(marked, RefusalReasonName(reason), now);
 }
 
-// Ends a call with a mark, without waiting for an answer: `marked` has its message and its scope.
 void Call::EndUnsent(MarkedStatus& marked, std::string_view reason, Instant now) {
   marked.code = marked.original_code = books_.plan.overload.status;
   marked.attempts = attempts_.made();
@@ -145,7 +145,7 @@ void Call::Finish(const FinalStatus& status, Instant now) {
   entry_.Withdraw();
   attempts_.Close(now);
   if (inbound_ != nullptr) {
-    inbound_->key.Leave(status, attempts_, now);
+    if (inbound_->key.keyed()) inbound_->key.Leave(status, attempts_, now);
     inbound_->guard.Leave(now);
   }
   if (books_.plan.retries != nullptr && books_.record.refused.has_value() &&

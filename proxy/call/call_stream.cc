@@ -12,12 +12,12 @@ namespace levee {
 void Call::AwaitTrailers(Instant now) {
   const Instant until = books_.signs.quiet_at();
   if (inbound_ != nullptr) inbound_->guard.OnPause(now);
-  if (books_.deadline < until && !books_.signs.is_stream())
+  if (books_.deadline < until && !books_.signs.is_stream()) {
     books_.deadline = std::min(until, books_.callers_deadline);
+  }
   if (until < timer_at_) ArmTimer();
 }
 
-// The call, which was not known as a stream when it began, is one.
 void Call::BecomeStream(Instant now) {
   books_.deadline =
       std::min(books_.callers_deadline, books_.record.start + books_.plan.policy.stream.timeout);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/check.h"
 #include "call/call.h"
 
 namespace levee {
@@ -19,13 +18,6 @@ constexpr absl::Duration kWorkWait = absl::Milliseconds(100);
 constexpr absl::Duration kLoanWait = absl::Milliseconds(800);
 
 }  // namespace
-
-void GuardGate::CheckState() const {
-  const bool placed = stage_ == Stage::kWaits || stage_ == Stage::kOnLoan;
-  LEVEE_DCHECK(placed == (place_ != nullptr));
-  LEVEE_DCHECK(awaits_work() == !due_.is_infinite());
-  LEVEE_DCHECK(stage_ == Stage::kHasSlot || counted_ == Counted::kPlain);
-}
 
 // Whether the call has to show its request before it takes a slot from others. A head costs its
 // caller nothing, and could hold the slot until its deadline.

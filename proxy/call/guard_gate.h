@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "base/check.h"
 #include "base/instant.h"
 #include "call/call_books.h"
 #include "guard/guard.h"
@@ -85,7 +86,12 @@ class GuardGate final : private GuardClient {
   void NoteRefusal(const GuardRefusal& refusal);
   std::string WhyRefused(GuardReason reason, int limit) const;
   void EndRefused(const GuardRefusal& refusal, Instant now);
-  void CheckState() const;
+  // In the header, so that it costs nothing where nothing is checked.
+  void CheckState() const {
+    LEVEE_DCHECK((stage_ == Stage::kWaits || stage_ == Stage::kOnLoan) == (place_ != nullptr));
+    LEVEE_DCHECK(awaits_work() == !due_.is_infinite());
+    LEVEE_DCHECK(stage_ == Stage::kHasSlot || counted_ == Counted::kPlain);
+  }
 
   CallBooks& books_;
   Call& call_;

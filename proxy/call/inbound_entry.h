@@ -23,7 +23,7 @@ struct InboundEntry : InBlocks {
   // A piece of the request has come.
   void OnRequest(const Chunk& chunk, bool end) {
     guard.OnRequest();
-    key.OnRequest(chunk, end);
+    if (key.keyed()) key.OnRequest(chunk, end);
   }
 
   KeyGate key;

@@ -52,8 +52,7 @@ bool KeyGate::Begin(const RequestFacts& facts, Instant now) {
   return true;
 }
 
-bool KeyGate::Enter(Instant now) {
-  if (keyed_ == nullptr || keyed_->stage == Stage::kHasKey) return true;
+bool KeyGate::Ask(Instant now) {
   return ActOn(books_.plan.dedupe->Ask(keyed_->place, keyed_->digest, now), now);
 }
 
@@ -223,7 +222,6 @@ bool KeyGate::GoesOnAlone(const Attempts& attempts, Instant now) {
 }
 
 void KeyGate::Leave(const FinalStatus& status, const Attempts& attempts, Instant now) {
-  if (keyed_ == nullptr) return;
   if (std::exchange(keyed_->stage, Stage::kOutside) != Stage::kHasKey) {
     books_.plan.dedupe->Withdraw(keyed_->place, now);
     return;

@@ -34,7 +34,9 @@ class KeyGate final : private DedupeClient {
   bool Begin(const RequestFacts& facts, Instant now);
 
   // Whether the call may run now. If not, it waits, until due() at the longest, or is finished.
-  bool Enter(Instant now);
+  bool Enter(Instant now) {
+    return keyed_ == nullptr || keyed_->stage == Stage::kHasKey || Ask(now);
+  }
   Instant due() const { return due_; }
 
   // Whether the call has a key that counts.
@@ -47,7 +49,7 @@ class KeyGate final : private DedupeClient {
   bool drops_request() const { return needs_request() || stage() == Stage::kWaits; }
   void Drop() { keyed_->dropped = true; }
 
-  // A piece of the request has come; `end`: the last one.
+  // A piece of the request of a call with a key has come; `end`: the last one.
   void OnRequest(const Chunk& chunk, bool end);
 
   // Returns what a call waits for that has made no attempt; empty: not for its key.
@@ -60,7 +62,7 @@ class KeyGate final : private DedupeClient {
   // When the call that has the key may lose it.
   Instant ClaimEnd() const { return keyed_->since + books_.plan.policy.dedupe->claim; }
 
-  // The call ends with this status.
+  // The call, which has a key, ends with this status.
   void Leave(const FinalStatus& status, const Attempts& attempts, Instant now);
 
  private:
@@ -88,6 +90,7 @@ class KeyGate final : private DedupeClient {
   };
 
   Stage stage() const { return keyed_ == nullptr ? Stage::kOutside : keyed_->stage; }
+  bool Ask(Instant now);
   static Stage StageOf(const DedupeTable::Step& step);
   bool ActOn(const DedupeTable::Step& step, Instant now);
   bool RunWithoutStore(bool runs, std::string_view reason, Instant now);
