@@ -101,18 +101,6 @@ TEST_F(CallKey, ACallThatWaitsRunsIfTheFirstDidNot) {
   EXPECT_EQ(second.record().dedupe, DedupeResult::kFirst);
 }
 
-TEST_F(CallKey, ACallThatHasWaitedRunsOnceThoughTheClaimThatItAwaitedPasses) {
-  SimHost& first = Pay();
-  SimHost& second = Pay();
-  clock_.RunFor(absl::Seconds(1));
-  Fail(first, StatusCode::kUnavailable);
-  ASSERT_EQ(second.attempts(), 1);
-  clock_.RunFor(policy_.dedupe->claim + absl::Seconds(1));
-  EXPECT_EQ(second.attempts(), 1);
-  Reply(second);
-  EXPECT_EQ(second.caller().code, StatusCode::kOk);
-}
-
 TEST_F(CallKey, ACallWaitsNoLongerThanItsDeadline) {
   Pay();
   SimHost& second = Pay("k", absl::Seconds(2));
