@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Walks lists that name code. Each row of docs/limits.md about tables that peers fill has a test that
-fills it, and each bug of `make mutation` replaces something that is there."""
+fills it, each bug of `make mutation` replaces something that is there, and each class of Python that
+the build runs as a test is in its file."""
 
+import json
+import os
 import pathlib
 import re
+import subprocess
 import sys
 import unittest
 
@@ -63,6 +67,21 @@ def tests():
     return found
 
 
+def named_classes(build):
+    """Yields (test, file, class) for each test of the build that runs one class of a Python file."""
+    shown = subprocess.run(['ctest', '--test-dir', build, '--show-only=json-v1'], stdout=subprocess.PIPE,
+                           check=True, text=True)
+    for test in json.loads(shown.stdout)['tests']:
+        properties = {each['name']: each['value'] for each in test['properties']}
+        folder = pathlib.Path(properties['WORKING_DIRECTORY'])
+        scripts = [place for place, word in enumerate(test.get('command', []))
+                   if word.endswith('_test.py')]
+        for place in scripts:
+            for word in test['command'][place + 1:]:
+                if not word.startswith('-'):
+                    yield test['name'], folder / test['command'][place], word
+
+
 class Tables(unittest.TestCase):
 
     def test_every_table_that_peers_fill_has_a_test_that_fills_it(self):
@@ -75,6 +94,14 @@ class Tables(unittest.TestCase):
         elsewhere = [each.name for each in mutants.MUTANTS
                      if (ROOT / each.file).read_text(encoding='utf-8').count(each.old) != 1]
         self.assertEqual([], elsewhere)
+
+    @unittest.skipUnless('LEVEE_BUILD' in os.environ, 'LEVEE_BUILD does not say what was built')
+    def test_each_class_that_the_build_runs_is_in_its_file(self):
+        named = list(named_classes(os.environ['LEVEE_BUILD']))
+        self.assertTrue(named)
+        missing = [test for test, file, name in named
+                   if not re.search(rf'^class {name}\(', file.read_text(encoding='utf-8'), re.MULTILINE)]
+        self.assertEqual([], missing)
 
 
 if __name__ == '__main__':
