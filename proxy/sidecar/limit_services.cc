@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "rls/limit_message.h"
-#include "sidecar/lease_answer.h"
 
 namespace levee {
 namespace {
@@ -38,25 +37,24 @@ std::string AddressOf(const RateService& service) {
 }  // namespace
 
 LimitServices::Service::Service(LimitServices& services, const RateService& spec)
-    : watch(services.told_, AddressOf(spec), StoreView::Kind::kService, services.loop_.now()),
+    : watch(services.told_, AddressOf(spec), StoreView::Kind::kService,
+            services.thread_.loop().now()),
       client(services.io_, services.resolver_, services.random_, spec.host, spec.port) {}
 
 LimitServices::LimitServices(const StoreWatch::Parts& told, std::function<void()> answered)
     : told_(told),
-      answered_(std::move(answered)),
-      io_(loop_, series_, silent_),
-      resolver_(loop_, io_.wheel),
+      thread_(std::move(answered)),
+      io_(thread_.loop(), series_, silent_),
+      resolver_(thread_.loop(), io_.wheel),
       random_(net::RandomSeed()) {
-  loop_.SetTurnHandler(this);
+  thread_.loop().SetTurnHandler(this);
 }
 
 void LimitServices::Stop() {
-  if (!thread_.joinable()) return;
-  loop_.Post([this] {
+  thread_.Stop([this] {
     services_.clear();
-    loop_.Stop();
+    thread_.EndLoop();
   });
-  thread_.join();
 }
 
 void LimitServices::Configure(const std::vector<std::shared_ptr<RateLimiter>>& limits) {
@@ -66,9 +64,8 @@ void LimitServices::Configure(const std::vector<std::shared_ptr<RateLimiter>>& l
     if (!shared.has_value() || !shared->service.has_value()) continue;
     services.emplace(AddressOf(*shared->service), *shared->service);
   }
-  if (services.empty() && !thread_.joinable()) return;
-  loop_.Post([this, services = std::move(services)] { Apply(services); });
-  if (!thread_.joinable()) thread_ = std::thread([this] { loop_.Run(); });
+  if (services.empty() && !thread_.running()) return;
+  thread_.Run([this, services = std::move(services)] { Apply(services); });
 }
 
 void LimitServices::Apply(const std::map<std::string, RateService>& services) {
@@ -88,35 +85,32 @@ Instant LimitServices::OnTurnEnd(Instant now) {
     const bool connected = service->client.Connected(reason);
     if (connected || !reason.empty()) service->watch.OnConnected(connected, reason, now);
   }
-  if (std::exchange(answer_waited_for_, false)) answered_();
+  thread_.EndTurn();
   return io_.wheel.NextWakeup();
 }
 
 void LimitServices::Ask(Bucket bucket, const LeaseRequest& request) {
-  loop_.Post([this, bucket = std::move(bucket), request] { Request(bucket, request); });
+  thread_.Ask(std::move(bucket), [this, request](const RateLimiter& limit, const Bucket& asking) {
+    Request(limit, asking, request);
+  });
 }
 
-void LimitServices::Request(const Bucket& bucket, const LeaseRequest& request) {
-  const std::shared_ptr<RateLimiter> limit = bucket.limiter.lock();
-  if (limit == nullptr) return;
-  const SharedRate& shared = *limit->policy().shared;
+void LimitServices::Request(const RateLimiter& limit, const Bucket& bucket,
+                            const LeaseRequest& request) {
+  const SharedRate& shared = *limit.policy().shared;
   const auto found = services_.find(AddressOf(*shared.service));
   if (found == services_.end()) {
-    return OnAnswer(bucket, absl::NotFoundError("the service is gone"));
+    return thread_.Answer(bucket, absl::NotFoundError("the service is gone"));
   }
   Service& service = *found->second;
   service.client.Ask(
-      LimitRequestFrame(shared.service->domain, DescriptorOf(limit->policy(), bucket),
-                        request.want),
+      LimitRequestFrame(shared.service->domain, DescriptorOf(limit.policy(), bucket), request.want),
       request.want, shared.timeout,
-      [this, bucket, &service, asked = loop_.now()](const absl::StatusOr<LeaseGrant>& answer) {
-        service.watch.OnRequest(ResultOf(answer.status()), loop_.now() - asked);
-        OnAnswer(bucket, answer);
+      [this, bucket, &service,
+       asked = thread_.loop().now()](const absl::StatusOr<LeaseGrant>& answer) {
+        service.watch.OnRequest(ResultOf(answer.status()), thread_.loop().now() - asked);
+        thread_.Answer(bucket, answer);
       });
-}
-
-void LimitServices::OnAnswer(const Bucket& bucket, const absl::StatusOr<LeaseGrant>& answer) {
-  answer_waited_for_ |= TellLimit(bucket, answer, loop_.now());
 }
 
 }  // namespace levee

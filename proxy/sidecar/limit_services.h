@@ -6,16 +6,15 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/random.h"
 #include "conn/worker_io.h"
 #include "log/event_log.h"
-#include "net/event_loop.h"
 #include "net/resolver.h"
 #include "policy/rate_limiter.h"
 #include "rls/limit_service.h"
+#include "sidecar/store_thread.h"
 #include "sidecar/store_watch.h"
 #include "telemetry/metrics.h"
 
@@ -52,20 +51,16 @@ class LimitServices final : public LeaseSource, private net::TurnHandler {
 
   Instant OnTurnEnd(Instant now) override;
   void Apply(const std::map<std::string, RateService>& services);
-  void Request(const Bucket& bucket, const LeaseRequest& request);
-  void OnAnswer(const Bucket& bucket, const absl::StatusOr<LeaseGrant>& answer);
+  void Request(const RateLimiter& limit, const Bucket& bucket, const LeaseRequest& request);
 
   const StoreWatch::Parts told_;
-  const std::function<void()> answered_;
-  net::EventLoop loop_;
+  StoreThread thread_;
   WorkerSeries series_;  // of no metric: it is not a worker
   EventLog silent_;      // of endpoints: `told_` hears of the services as a whole
   WorkerIo io_;
   net::Resolver resolver_;
   Random random_;
   ServiceMap services_;
-  bool answer_waited_for_ = false;
-  std::thread thread_;
 };
 
 }  // namespace levee

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "sidecar/lease_answer.h"
 #include "store/lease_script.h"
 #include "store/sidecar_count.h"
 
@@ -51,47 +50,43 @@ void SharedStores::Observer::ShowNodes(const StoreSpec& spec, const RedisClient&
 
 SharedStores::SharedStores(const StoreWatch::Parts& told, std::function<void()> answered)
     : told_(told),
-      answered_(std::move(answered)),
-      wheel_(loop_.now()),
-      resolver_(loop_, wheel_),
+      thread_(std::move(answered)),
+      wheel_(thread_.loop().now()),
+      resolver_(thread_.loop(), wheel_),
       random_(net::RandomSeed()),
       own_name_(absl::StrCat(absl::Hex(random_.Next(), absl::kZeroPad16))),
-      keys_(loop_, wheel_, [this](const std::string& name) { return PlaceOf(name); }) {
-  loop_.SetTurnHandler(this);
+      keys_(thread_.loop(), wheel_, [this](const std::string& name) { return PlaceOf(name); }) {
+  thread_.loop().SetTurnHandler(this);
 }
 
 SharedStores::Store::Store(SharedStores& stores, const StoreSpec& store_spec, RedisTarget target)
     : spec(store_spec),
       observer(stores, spec),
-      client({stores.loop_, stores.wheel_, stores.resolver_, stores.random_}, std::move(target),
-             &observer) {}
+      client({stores.thread_.loop(), stores.wheel_, stores.resolver_, stores.random_},
+             std::move(target), &observer) {}
 
 void SharedStores::Observer::OnConnected(bool connected, const std::string& reason) {
-  watch_.OnConnected(connected, reason, stores_.loop_.now());
+  watch_.OnConnected(connected, reason, stores_.thread_.loop().now());
   // Sidecars are counted at once, as the store may soon be away again.
-  if (connected) stores_.wheel_.Arm(stores_, stores_.loop_.now());
+  if (connected) stores_.wheel_.Arm(stores_, stores_.thread_.loop().now());
 }
 
 void SharedStores::Stop() {
-  if (!thread_.joinable()) return;
-  loop_.Post([this] {
+  thread_.Stop([this] {
     keys_.Finish();
     stopping_ = true;
   });
-  thread_.join();
 }
 
 void SharedStores::Configure(std::vector<StoreSpec> stores,
                              const std::vector<std::shared_ptr<RateLimiter>>& limits) {
-  if (stores.empty() && !thread_.joinable()) return;
+  if (stores.empty() && !thread_.running()) return;
   std::vector<std::weak_ptr<RateLimiter>> shared;
   for (const auto& limit : limits) {
     if (limit->policy().shared.has_value()) shared.push_back(limit);
   }
-  loop_.Post([this, stores = std::move(stores), shared = std::move(shared)]() mutable {
-    Apply(stores, std::move(shared));
-  });
-  if (!thread_.joinable()) thread_ = std::thread([this] { loop_.Run(); });
+  thread_.Run(
+      [this, stores = std::move(stores), shared = std::move(shared)] { Apply(stores, shared); });
 }
 
 void SharedStores::Apply(const std::vector<StoreSpec>& stores,
@@ -117,17 +112,17 @@ void SharedStores::Apply(const std::vector<StoreSpec>& stores,
   stores_ = std::move(next);
   limits_ = std::move(limits);
   KnowSidecars();
-  wheel_.Arm(*this, loop_.now());
+  wheel_.Arm(*this, thread_.loop().now());
 }
 
 Instant SharedStores::OnTurnEnd(Instant now) {
   wheel_.Advance(now);
   for (const auto& [name, store] : stores_) store->observer.ShowNodes(store->spec, store->client);
   for (const auto& [name, store] : stores_) store->client.Flush();
-  if (std::exchange(answer_waited_for_, false)) answered_();
+  thread_.EndTurn();
   if (stopping_ && keys_.settled()) {
     stopping_ = false;
-    loop_.Stop();
+    thread_.EndLoop();
   }
   return wheel_.NextWakeup();
 }
@@ -184,26 +179,23 @@ SharedKeys::Place SharedStores::PlaceOf(const std::string& name) {
 }
 
 void SharedStores::Ask(Bucket bucket, const LeaseRequest& request) {
-  loop_.Post([this, bucket = std::move(bucket), request] { Request(bucket, request); });
+  thread_.Ask(std::move(bucket), [this, request](const RateLimiter& limit, const Bucket& asking) {
+    Request(limit, asking, request);
+  });
 }
 
-void SharedStores::Request(const Bucket& bucket, const LeaseRequest& request) {
-  const std::shared_ptr<RateLimiter> limit = bucket.limiter.lock();
-  if (limit == nullptr) return;
-  Store* const store = StoreOf(*limit);
-  if (store == nullptr) return OnAnswer(bucket, absl::NotFoundError("the store is gone"));
-  const std::vector<std::string> args = LeaseArguments(limit->policy().lease_rule(), request);
+void SharedStores::Request(const RateLimiter& limit, const Bucket& bucket,
+                           const LeaseRequest& request) {
+  Store* const store = StoreOf(limit);
+  if (store == nullptr) return thread_.Answer(bucket, absl::NotFoundError("the store is gone"));
+  const std::vector<std::string> args = LeaseArguments(limit.policy().lease_rule(), request);
   const std::vector<std::string_view> views(args.begin(), args.end());
   store->client.Run(
       LeaseScript(),
-      LeaseKey(store->spec.prefix, limit->policy().shared->name, bucket.key, bucket.shared_bucket),
+      LeaseKey(store->spec.prefix, limit.policy().shared->name, bucket.key, bucket.shared_bucket),
       views, [this, bucket, want = request.want](const absl::StatusOr<RedisReply>& reply) {
-        OnAnswer(bucket, reply.ok() ? ReadLeaseReply(*reply, want) : reply.status());
+        thread_.Answer(bucket, reply.ok() ? ReadLeaseReply(*reply, want) : reply.status());
       });
-}
-
-void SharedStores::OnAnswer(const Bucket& bucket, const absl::StatusOr<LeaseGrant>& answer) {
-  answer_waited_for_ |= TellLimit(bucket, answer, loop_.now());
 }
 
 }  // namespace levee

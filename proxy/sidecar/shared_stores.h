@@ -6,16 +6,15 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/random.h"
 #include "base/timer_wheel.h"
-#include "net/event_loop.h"
 #include "net/resolver.h"
 #include "policy/rate_limiter.h"
 #include "settings/store_spec.h"
 #include "sidecar/shared_keys.h"
+#include "sidecar/store_thread.h"
 #include "sidecar/store_watch.h"
 #include "store/redis_client.h"
 
@@ -54,7 +53,8 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   class Observer final : public RedisObserver {
    public:
     Observer(SharedStores& stores, const StoreSpec& spec)
-        : stores_(stores), watch_(stores.told_, spec.name, KindOf(spec), stores.loop_.now()) {}
+        : stores_(stores),
+          watch_(stores.told_, spec.name, KindOf(spec), stores.thread_.loop().now()) {}
 
     void OnCommand(Result result, absl::Duration took) override;
     void OnHandshake(tls::Result result, tls::Version version, absl::Duration took) override {
@@ -82,16 +82,14 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   using Limits = std::vector<std::weak_ptr<RateLimiter>>;
 
   void Apply(const std::vector<StoreSpec>& stores, std::vector<std::weak_ptr<RateLimiter>> limits);
-  void Request(const Bucket& bucket, const LeaseRequest& request);
-  void OnAnswer(const Bucket& bucket, const absl::StatusOr<LeaseGrant>& answer);
+  void Request(const RateLimiter& limit, const Bucket& bucket, const LeaseRequest& request);
   void KnowSidecars();
   void CountSidecars();
   SharedKeys::Place PlaceOf(const std::string& name);
   Store* StoreOf(const RateLimiter& limit);
 
   const StoreWatch::Parts told_;
-  const std::function<void()> answered_;
-  net::EventLoop loop_;
+  StoreThread thread_;
   TimerWheel wheel_;
   net::Resolver resolver_;
   Random random_;
@@ -100,9 +98,7 @@ class SharedStores final : public LeaseSource, private net::TurnHandler, private
   std::map<std::string, std::unique_ptr<Store>> stores_;
   std::vector<std::weak_ptr<RateLimiter>> limits_;
   std::map<std::string, int> sidecars_;  // how many share a limit, by its name
-  bool answer_waited_for_ = false;
   bool stopping_ = false;
-  std::thread thread_;
 };
 
 }  // namespace levee
