@@ -121,6 +121,20 @@ std::optional<IpValue> ReadIp(const std::string& host) {
       0, 0, 0, 0, 0, 0xffff, static_cast<uint16_t>(*v4 >> 16), static_cast<uint16_t>(*v4)};
 }
 
+bool TakesConnectionsTo(const IpValue& own, const IpValue& to) {
+  constexpr IpValue kAny = {};
+  constexpr IpValue kAnyIpv4 = {0, 0, 0, 0, 0, 0xffff, 0, 0};
+  const bool ipv4 = std::equal(to.begin(), to.begin() + 6, kAnyIpv4.begin());
+  return own == to || own == kAny || (own == kAnyIpv4 && ipv4);
+}
+
+bool IsLoopback(const IpValue& ip) {
+  constexpr IpValue kLoopback = {0, 0, 0, 0, 0, 0, 0, 1};
+  constexpr IpValue kMapped = {0, 0, 0, 0, 0, 0xffff, 0x7f00, 0};
+  return ip == kLoopback ||
+         (std::equal(ip.begin(), ip.begin() + 6, kMapped.begin()) && ip[6] >> 8 == 0x7f);
+}
+
 // A name by RFC 1123, section 2.1; underscores are allowed, since they are in use. A name that ends
 // in a number would be a malformed IP address.
 bool IsHostName(const std::string& host) {

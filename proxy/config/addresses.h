@@ -34,6 +34,13 @@ using IpValue = std::array<uint16_t, 8>;
 // Reads an IP address without brackets; nullopt if it is none.
 std::optional<IpValue> ReadIp(const std::string& host);
 
+// Whether a socket that listens at `own` takes connections to `to`. [::] takes all, since the
+// system gives its socket both families, and 0.0.0.0 all of IPv4.
+bool TakesConnectionsTo(const IpValue& own, const IpValue& to);
+
+// Whether it is 127.0.0.0/8 or ::1.
+bool IsLoopback(const IpValue& ip);
+
 // Whether DNS could have the name.
 bool IsHostName(const std::string& host);
 

@@ -118,6 +118,7 @@ constexpr CheckCodeInfo kCodes[] = {
     {kTimeoutOfStreams, "Timeout that does not end streams"},
     {kKeysAboveMemory, "Keys that memory has no room for"},
     {kNodesByAddress, "Nodes without a name to check"},
+    {kOwnListener, "Endpoint that is the own listener"},
 };
 
 }  // namespace

@@ -128,6 +128,7 @@ enum class CheckCode {
   kTimeoutOfStreams = 936,
   kKeysAboveMemory = 937,
   kNodesByAddress = 940,
+  kOwnListener = 942,
 };
 
 struct CheckCodeInfo {

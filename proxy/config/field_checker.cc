@@ -230,7 +230,8 @@ void FieldChecker::CheckBounds(const std::string& path, const Field& field, doub
   if (!rule.min().empty() && number < Magnitude(rule.kind(), rule.min())) {
     bound = absl::StrCat(" is too small; it must be at least ", rule.min());
   } else if (!rule.above().empty() && number <= Magnitude(rule.kind(), rule.above())) {
-    bound = absl::StrCat(" is too small; it must be above ", rule.above());
+    bound = absl::StrCat(" is too small; it must be above ", rule.above(),
+                         rule.none() ? ", or none" : "");
   } else if (!rule.max().empty() && number > Magnitude(rule.kind(), rule.max())) {
     bound = absl::StrCat(" is too large; it must be at most ", rule.max());
   }

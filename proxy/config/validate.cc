@@ -2,14 +2,13 @@
 #include "config/validate.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "config/addresses.h"
 #include "config/element.h"
 #include "config/shadow.h"
@@ -54,12 +53,23 @@ class Validator {
   const v1::Config& config_;
   const Positions& positions_;
   FaultList& faults_;
+  // A socket on which something of the configuration listens.
   struct Used {
-    std::string path;
+    std::string path;  // of the field
     std::string text;
+    ListenAddress address;
+
+    bool Excludes(const Used& other) const;
   };
-  std::map<std::string, Used> addresses_;  // by the socket that it means
+  std::vector<Used> used_;
 };
+
+bool Validator::Used::Excludes(const Used& other) const {
+  if (address.path != other.address.path || address.port != other.address.port) return false;
+  const std::optional<IpValue> one = ReadIp(address.host), two = ReadIp(other.address.host);
+  if (!one.has_value() || !two.has_value()) return address.host == other.address.host;
+  return TakesConnectionsTo(*one, *two) || TakesConnectionsTo(*two, *one);
+}
 
 // The system would report a busy port, but not that the configuration itself uses the port twice.
 void Validator::CheckAddresses() {
@@ -103,24 +113,30 @@ void Validator::CheckCaptures(const std::string& path, const v1::Listener& liste
 void Validator::CheckAddress(const std::string& path, const std::string& text, bool is_listener) {
   const absl::StatusOr<ListenAddress> address = ParseListenerAddress(text);
   if (!address.ok() || (address->port == 0 && address->path.empty())) return;
-  std::vector<std::string> hosts = {address->host};
-  if (is_listener && address->ipv6_loopback) hosts.push_back("::1");
-  std::optional<Used> before;
-  for (const std::string& host : hosts) {
-    const std::optional<IpValue> ip = ReadIp(host);
-    const std::string place =
-        ip.has_value() ? absl::StrJoin(*ip, ".") : absl::StrCat(host, address->path);
-    const auto [first, is_new] =
-        addresses_.emplace(absl::StrCat(place, " ", address->port), Used{path, text});
-    if (!is_new) before = first->second;
+  std::vector<Used> own = {{path, text, *address}};
+  if (is_listener && address->ipv6_loopback) {
+    own.push_back(own.front());
+    own.back().address.host = "::1";
   }
+  std::optional<Used> before;
+  bool same = false;
+  for (const Used& each : own) {
+    const auto found = absl::c_find_if(used_, [&](const Used& it) { return it.Excludes(each); });
+    if (found == used_.end()) continue;
+    before = *found;
+    same = ReadIp(found->address.host) == ReadIp(each.address.host);
+  }
+  used_.insert(used_.end(), own.begin(), own.end());
   if (!before.has_value()) return;
   // If one of the two addresses is a default, the fault is placed at the given one, which can be
   // changed.
   const bool given = positions_.Has(path);
+  const std::string& here = given ? text : before->text;
+  const std::string& there = given ? before->text : text;
   Add(given ? path : before->path, CheckCode::kAddressTwice,
-      absl::StrCat(Quoted(given ? text : before->text), " is used twice; the other is ",
-                   FormatPlace(positions_.Find(given ? before->path : path))));
+      absl::StrCat(Quoted(here),
+                   same ? " is used twice" : absl::StrCat(" has the same port as ", Quoted(there)),
+                   "; the other is ", FormatPlace(positions_.Find(given ? before->path : path))));
 }
 
 void Validator::CheckUpstreams() {

@@ -209,6 +209,10 @@ absl::StatusOr<StatusCode> ParseFailureCode(const std::string& text) {
   const std::optional<StatusCode> code = ParseStatusCode(text);
   if (code == StatusCode::kOk) return Wrong(text, "is success; name a code that means failure");
   if (code.has_value()) return *code;
+  if (ParseHttpStatus(text).ok()) {
+    return Wrong(text, absl::StrCat("is an HTTP status, not a gRPC status code; HTTP statuses to ",
+                                    "retry stand in retry: {http: [", text, "]}"));
+  }
   if (IsNumber(text)) return Wrong(text, "is not a gRPC status code; they are 1 to 16");
   std::vector<std::string> names;
   for (int i = 1; i < kStatusCodes; ++i) {

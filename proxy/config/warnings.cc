@@ -58,6 +58,18 @@ bool IsInbound(const v1::Listener& listener) {
   return DirectionOf(listener) == Direction::kInbound;
 }
 
+// Whether what connects to the endpoint reaches the listener, as far as one can tell without the
+// addresses of the machine.
+bool IsAt(const EndpointSpec& endpoint, const ListenAddress& listener) {
+  if (endpoint.kind == EndpointSpec::Kind::kUnix) return endpoint.path == listener.path;
+  if (endpoint.kind != EndpointSpec::Kind::kAddress || endpoint.port != listener.port) return false;
+  const bool local = endpoint.host == "localhost";
+  const std::optional<IpValue> to = ReadIp(local ? "127.0.0.1" : endpoint.host);
+  const std::optional<IpValue> own = ReadIp(listener.host);
+  if (!to.has_value() || !own.has_value()) return false;
+  return *to == *own || (IsLoopback(*to) && TakesConnectionsTo(*own, *to));
+}
+
 bool CoversAll(const Route& wide, const std::vector<Route>& routes) {
   return absl::c_all_of(routes, [&](const Route& narrow) { return Covers(wide, narrow); });
 }
@@ -105,6 +117,7 @@ class Warnings {
   void CheckRepeats(int index);
   void CheckTimeout(int index);
   void CheckOriginal(int index);
+  void CheckOwnListeners(const std::string& path, const v1::Upstream& upstream);
   std::string MethodThatActsOnce(int index) const;
   bool IsTakenBefore(int index, const std::string& method) const;
   bool Serves(const v1::Route& route, const v1::Listener& listener) const;
@@ -177,8 +190,25 @@ bool Warnings::Redirects() const {
       });
 }
 
+// Calls of the application that come back to the listener that it calls would go round for ever, so
+// they are refused.
+void Warnings::CheckOwnListeners(const std::string& path, const v1::Upstream& upstream) {
+  for (int i = 0; i < upstream.endpoints_size(); ++i) {
+    const absl::StatusOr<EndpointSpec> endpoint = ParseEndpoint(upstream.endpoints(i));
+    if (!endpoint.ok()) continue;
+    for (const v1::Listener& listener : config_.listeners()) {
+      const absl::StatusOr<ListenAddress> address = ParseListenerAddress(listener.address());
+      if (IsInbound(listener) || !address.ok() || !IsAt(*endpoint, *address)) continue;
+      Add(absl::StrCat(path, "[", i, "]"), CheckCode::kOwnListener,
+          absl::StrCat("is this sidecar's own listener ", listener.name(),
+                       ", and calls that come back are refused; name the port of the service"));
+    }
+  }
+}
+
 void Warnings::CheckUpstreams() {
   for (int i = 0; i < config_.upstreams_size(); ++i) {
+    CheckOwnListeners(Element("upstreams", i) + ".endpoints", config_.upstreams(i));
     if (absl::c_linear_search(config_.upstreams(i).endpoints(), "original:") && !Redirects()) {
       Add(Element("upstreams", i) + ".endpoints", CheckCode::kNoOriginal,
           "no call can be sent to \"original:\", since no listener has `capture: [original_dst]`; "

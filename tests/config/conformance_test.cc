@@ -64,9 +64,9 @@ TEST(Config, A6_ZeroAndNegativeDelaysOfEveryKindAreRefusedWithTheirPositions) {
       "f:4:37: LV201 policies[0].retry.backoff.schedule[2]: -2s is too small; it must be above 0s");
   EXPECT_EQ(FaultsOf(WithBackoff("{slot: -1us}")),
             "f:4:23: LV201 policies[0].retry.backoff.slot: -1us is too small; it must be above 0s");
-  EXPECT_EQ(
-      FaultsOf(WithBackoff("{max_elapsed: 0s}")),
-      "f:4:30: LV201 policies[0].retry.backoff.max_elapsed: 0s is too small; it must be above 0s");
+  EXPECT_EQ(FaultsOf(WithBackoff("{max_elapsed: 0s}")),
+            "f:4:30: LV201 policies[0].retry.backoff.max_elapsed: 0s is too small; it must be "
+            "above 0s, or none");
   EXPECT_EQ(
       FaultsOf("policies:\n"
                "  - name: default\n"
@@ -114,6 +114,10 @@ TEST(Config, A6_UnknownCodesAreRefusedWithTheirPositions) {
             "failure\n"
             "f:10:11: LV206 policies[0].retry.codes[5]: \"0\" is success; name a code that means "
             "failure");
+  EXPECT_EQ(
+      PolicyFaults("retry: {codes: [\"503\"]}"),
+      "f:2:17: LV206 policies[0].retry.codes[0]: \"503\" is an HTTP status, not a gRPC status "
+      "code; HTTP statuses to retry stand in retry: {http: [503]}");
   EXPECT_EQ(PolicyFaults("retry: {rules: [{codes: [ABORTD]}]}"),
             "f:2:26: LV206 policies[0].retry.rules[0].codes[0]: \"ABORTD\" is not a gRPC status "
             "code; did "

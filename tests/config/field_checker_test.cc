@@ -85,13 +85,13 @@ TEST(FieldChecker, BoundsThatNoneSwitchesOffAndThoseItDoesNot) {
 }
 
 TEST(FieldChecker, BoundsOfTimeouts) {
-  EXPECT_EQ(
-      FaultsOf(Retry("attempt_timeout: 0s")),
-      "f:4:24: LV201 policies[0].retry.attempt_timeout: 0s is too small; it must be above 0s");
+  EXPECT_EQ(FaultsOf(Retry("attempt_timeout: 0s")),
+            "f:4:24: LV201 policies[0].retry.attempt_timeout: 0s is too small; it must be above "
+            "0s, or none");
   EXPECT_EQ(FaultsOf(Retry("hold: -1ms")),
             "f:4:13: LV201 policies[0].retry.hold: -1ms is too small; it must be at least 0s");
   EXPECT_EQ(FaultsOf("policies: [{name: default, timeout: 0ms}]\n"),
-            "f:1:37: LV201 policies[0].timeout: 0ms is too small; it must be above 0s");
+            "f:1:37: LV201 policies[0].timeout: 0ms is too small; it must be above 0s, or none");
   EXPECT_EQ(FaultsOf("drain: {timeout: -1s}\n"),
             "f:1:18: LV201 drain.timeout: -1s is too small; it must be at least 0s");
   EXPECT_EQ(FaultsOf("drain: {timeout: 9000h}\n"),

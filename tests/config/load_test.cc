@@ -138,7 +138,7 @@ TEST(Load, LaterFileReplacesRoutesAndSingleFields) {
 TEST(Load, FaultsKeepTheFileAndItsOwnNumbers) {
   EXPECT_EQ(FaultsOfBoth("policies: [{name: x}, {name: y}]\n",
                          "policies: [{name: z}, {name: y, timeout: 0s}]\n"),
-            "b:1:42: LV201 policies[1].timeout: 0s is too small; it must be above 0s");
+            "b:1:42: LV201 policies[1].timeout: 0s is too small; it must be above 0s, or none");
   EXPECT_EQ(FaultsOfBoth("policies: [{name: x}, {name: y}]\n", "policies: [{name: z, timeout: 5}]"),
             "b:1:31: LV204 policies[0].timeout: \"5\" has no unit; say 5ms or 5s");
   EXPECT_EQ(FaultsOfBoth("routes: [{upstream: nowhere}]\n", "limits: {destinations: 0}\n"),

@@ -105,9 +105,9 @@ TEST(RateLimit, BurstsAreBounded) {
 }
 
 TEST(RateLimit, WaitsAndKeysAreBounded) {
-  EXPECT_EQ(
-      RateLimitFaults("rate: 1/s, max_wait: 0s"),
-      "f:2:22: LV201 policies[0].rate_limit[0].max_wait: 0s is too small; it must be above 0s");
+  EXPECT_EQ(RateLimitFaults("rate: 1/s, max_wait: 0s"),
+            "f:2:22: LV201 policies[0].rate_limit[0].max_wait: 0s is too small; it must be above "
+            "0s, or none");
   EXPECT_EQ(
       RateLimitFaults("rate: 1/s, key: [method], max_keys: 0"),
       "f:2:37: LV201 policies[0].rate_limit[0].max_keys: 0 is too small; it must be at least 1");

@@ -144,6 +144,24 @@ TEST(Validate, AListenerOnLocalhostHasTheSocketsOfBothFamilies) {
             "");
 }
 
+TEST(Validate, ASocketOfAllAddressesExcludesOthersOfItsPort) {
+  EXPECT_EQ(FaultsOf("listeners:\n"
+                     "  - {name: a, address: 127.0.0.1:9440}\n"
+                     "  - {name: b, address: 0.0.0.0:9440}\n"),
+            "f:3:24: LV307 listeners[1].address: \"0.0.0.0:9440\" has the same port as "
+            "\"127.0.0.1:9440\"; the other is f:2:24: listeners[0].address");
+  EXPECT_EQ(FaultsOf("listeners:\n"
+                     "  - {name: a, address: \"[::]:9440\"}\n"
+                     "  - {name: b, address: 10.0.0.7:9440}\n"),
+            "f:3:24: LV307 listeners[1].address: \"10.0.0.7:9440\" has the same port as "
+            "\"[::]:9440\"; the other is f:2:24: listeners[0].address");
+  EXPECT_EQ(FaultsOf("listeners:\n"
+                     "  - {name: a, address: 0.0.0.0:9440}\n"
+                     "  - {name: b, address: \"[::1]:9440\"}\n"
+                     "  - {name: c, address: 0.0.0.0:9441}\n"),
+            "");
+}
+
 TEST(Validate, AddressesOfTheAdminServersAreUsedOnceToo) {
   EXPECT_EQ(FaultsOf("admin: {address: 127.0.0.1:1, grpc_address: 127.0.0.1:1}\n"),
             "f:1:45: LV307 admin.grpc_address: \"127.0.0.1:1\" is used twice; the other is f:1:18: "

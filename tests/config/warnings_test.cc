@@ -421,6 +421,24 @@ TEST(Warnings, ThatDependOnWhatCouldNotBeReadAreLeftOut) {
   EXPECT_EQ(Brief(checked.warnings), "");
 }
 
+TEST(Warnings, TellOfAnEndpointThatIsTheListenerOfTheSameApplication) {
+  const auto warnings_of = [](const std::string& listener, const std::string& endpoint) {
+    return WarningsOf("listeners: [{name: a, address: \"" + listener +
+                      "\"}]\nupstreams: [{name: cart, endpoints: [\"" + endpoint +
+                      "\"]}]\nroutes: [{upstream: cart}]\n");
+  };
+  const std::string exposed = "914 listeners[0].address";
+  const std::string told = "942 upstreams[0].endpoints[0]";
+  EXPECT_EQ(warnings_of("127.0.0.1:9470", "127.0.0.1:9470"), told);
+  EXPECT_EQ(warnings_of("localhost:9470", "localhost:9470"), told);
+  EXPECT_EQ(warnings_of("127.0.0.1:9470", "dns:localhost:9470"), told);
+  EXPECT_EQ(warnings_of("[::]:9470", "127.0.0.1:9470"), exposed + ", " + told);
+  EXPECT_EQ(warnings_of("unix:/run/a.sock", "unix:/run/a.sock"), told);
+  EXPECT_EQ(warnings_of("[::]:9470", "10.0.0.7:9470"), exposed);
+  EXPECT_EQ(warnings_of("127.0.0.1:9470", "127.0.0.1:9471"), "");
+  EXPECT_EQ(warnings_of("unix:/run/a.sock", "unix:/run/b.sock"), "");
+}
+
 TEST(Warnings, BeyondTheLimitAreCounted) {
   std::string codes = "3";
   for (int i = 0; i < 209; ++i) codes += ", 3";
