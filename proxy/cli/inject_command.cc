@@ -93,10 +93,14 @@ Command AddInject(Command app, InjectCommandOptions& options) {
       .Check(NameOf("a ConfigMap", "abcdefghijklmnopqrstuvwxyz0123456789.-"))
       .ValueName("NAME")
       .ShowDefault();
+  inject.AddFlag("--any-template", options.inject.any_template,
+                 "put it into objects of unknown kinds, too, whose spec.template is a pod's, such "
+                 "as Rollouts");
   inject.AddFlag("--remove", options.remove, "take the sidecar out again");
   inject.Footer(
       "Prints the manifests with Levee as a native sidecar in each Deployment, StatefulSet, "
-      "DaemonSet, Job, CronJob and Pod; all other bytes stay as they are. If one workload cannot "
+      "DaemonSet, ReplicaSet, ReplicationController, Job, CronJob and Pod; all other bytes stay as "
+      "they are. If one workload cannot "
       "have Levee, prints only the reasons, on standard error.");
   return inject;
 }

@@ -180,15 +180,19 @@ void PodChecks::Resources() {
 }
 
 void PodChecks::Neighbours() {
+  const std::vector<Obstacle> systems = inject::SystemObstacles(workload_);
   const std::vector<Obstacle> ports = inject::PortObstacles(workload_, {});
   const std::vector<Obstacle> proxies = inject::ProxyObstacles(workload_);
+  for (const Obstacle& obstacle : systems) {
+    Add(Severity::kFault, "LD207", obstacle.why, "take it out: levee inject --remove -f");
+  }
   for (const Obstacle& obstacle : ports) {
     Add(Severity::kFault, "LD207", obstacle.why, "give the pod a network and the port to Levee");
   }
   for (const Obstacle& obstacle : proxies) {
     Add(Severity::kWarning, "LD207", obstacle.why, "turn its retries off");
   }
-  if (ports.empty() && proxies.empty()) {
+  if (systems.empty() && ports.empty() && proxies.empty()) {
     Add(Severity::kOk, "LD207", "nothing else in the pod is in its way");
   }
 }
@@ -244,14 +248,23 @@ Findings CheckPods(const std::string& file, const std::string& text) {
   Findings findings;
   const std::vector<inject::Object> objects = inject::ObjectsOf(*documents);
   bool found = false;
+  std::vector<Obstacle> systems;  // of pods without Levee
   for (const Workload& workload : inject::WorkloadsOf(*documents)) {
     const YamlValue* const spec = workload.pod != nullptr ? workload.pod->Find("spec") : nullptr;
     const YamlValue* const levee = spec != nullptr ? inject::LeveeOf(*spec) : nullptr;
-    if (levee == nullptr) continue;
+    if (levee == nullptr) {
+      if (spec != nullptr) systems = inject::SystemObstacles(workload);
+      continue;
+    }
     found = true;
     PodChecks(file, objects, workload, *levee, findings).Run();
   }
-  if (!found) {
+  if (!found && !systems.empty()) {
+    findings.push_back({Severity::kFault, "LD200",
+                        absl::StrCat(file, ": no pod in it has a container levee, and none can: ",
+                                     systems.front().why),
+                        "leave it without"});
+  } else if (!found) {
     findings.push_back({Severity::kFault, "LD200",
                         absl::StrCat(file, ": no pod in it has a container levee"),
                         "put it in: levee inject -f"});

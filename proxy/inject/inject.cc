@@ -105,10 +105,18 @@ bool AddLabel(const Workload& workload, YamlEdits& edits) {
 constexpr std::string_view kNoRoom =
     "its layout is none that can be edited; write keys and values on lines of their own";
 
+constexpr std::string_view kUnknownKind =
+    "its kind is not known here, but it describes a pod; give --any-template, and its pods have "
+    "Levee, or leave it out of the file";
+
 void Add(const Workload& workload, const InjectOptions& options, TextWork& work) {
   std::vector<Obstacle> obstacles = LayoutObstacles(workload);
   if (obstacles.empty() && HasLevee(workload)) {
     work.Note(*workload.object, workload.name, "has Levee already; it stays as it is");
+    return;
+  }
+  if (!workload.known && !options.any_template) {
+    work.Refuse(workload, {{workload.object, std::string(kUnknownKind)}});
     return;
   }
   if (obstacles.empty()) obstacles = PodObstacles(workload, options);

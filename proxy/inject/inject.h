@@ -18,7 +18,8 @@ struct Injected {
 
 // Returns `text`, which `file` names in faults, with Levee in every workload that has none yet: a
 // native sidecar, the volume with its policy, the label. Everything else stays byte for byte. A
-// workload that cannot have it is a fault, and then nothing is changed.
+// workload that cannot have it is a fault, and then nothing is changed. One of a kind that is not
+// known is a fault, too, unless `options` say that such objects have pods.
 Injected Inject(const std::string& file, const std::string& text, const InjectOptions& options);
 
 // Returns `text` without what Inject has put into it, in whatever way somebody has changed that

@@ -231,6 +231,22 @@ std::vector<Obstacle> PortObstacles(const Workload& workload, const InjectOption
   return obstacles;
 }
 
+std::vector<Obstacle> SystemObstacles(const Workload& workload) {
+  Obstacles obstacles;
+  const YamlValue& spec = *workload.pod->Find("spec");
+  const auto add_if_other = [&](const char* map, std::string_view key) {
+    const YamlValue* const found = spec.Find(map);
+    const YamlValue* const system = found != nullptr ? found->Find(key) : nullptr;
+    if (system == nullptr || system->text == "linux") return;
+    obstacles.push_back({system, absl::StrCat("the pod runs on ", system->text,
+                                              ", and Levee's image is for Linux")});
+  };
+  add_if_other("os", "name");
+  add_if_other("nodeSelector", "kubernetes.io/os");
+  add_if_other("nodeSelector", "beta.kubernetes.io/os");
+  return obstacles;
+}
+
 std::vector<Obstacle> ProxyObstacles(const Workload& workload) {
   Obstacles obstacles;
   for (const YamlValue* const container : ContainersOf(*workload.pod->Find("spec"))) {
@@ -243,7 +259,9 @@ std::vector<Obstacle> ProxyObstacles(const Workload& workload) {
 }
 
 std::vector<Obstacle> PodObstacles(const Workload& workload, const InjectOptions& options) {
-  Obstacles obstacles = PortObstacles(workload, options);
+  Obstacles obstacles = SystemObstacles(workload);
+  const Obstacles ports = PortObstacles(workload, options);
+  obstacles.insert(obstacles.end(), ports.begin(), ports.end());
   AddNames(*workload.pod, *workload.pod->Find("spec"), obstacles);
   AddAliases(*workload.pod->Find("spec"), obstacles);
   if (!options.capture.empty()) AddUsers(*workload.pod->Find("spec"), obstacles);

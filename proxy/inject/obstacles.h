@@ -28,12 +28,15 @@ std::vector<Obstacle> LayoutObstacles(const Workload& workload);
 // layout must be without obstacles, here and below.
 std::vector<Obstacle> PortObstacles(const Workload& workload, const InjectOptions& options);
 
+// Returns what sends the pod to nodes of another system than Linux, for which Levee's image is.
+std::vector<Obstacle> SystemObstacles(const Workload& workload);
+
 // Returns what is, or asks for, a second proxy in the pod.
 std::vector<Obstacle> ProxyObstacles(const Workload& workload);
 
-// Returns everything in the pod that does not go with Levee: the host's network, a port of Levee's,
-// another proxy, names that Levee's parts have, a user who would not be captured. The pod must be
-// without Levee.
+// Returns everything in the pod that does not go with Levee: another system than Linux, the host's
+// network, a port of Levee's, another proxy, names that Levee's parts have, a user who would not be
+// captured. The pod must be without Levee.
 std::vector<Obstacle> PodObstacles(const Workload& workload, const InjectOptions& options);
 
 }  // namespace levee::inject

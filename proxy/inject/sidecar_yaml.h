@@ -19,6 +19,7 @@ struct InjectOptions {
   std::string capture;
   std::string capture_image = "levee-capture";
   std::vector<std::string> hosts;  // names of services that /etc/hosts of the pod leads to Levee
+  bool any_template = false;       // in objects of kinds that are not known, too
 };
 
 inline constexpr const char* kContainerName = "levee";

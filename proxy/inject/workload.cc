@@ -2,6 +2,7 @@
 #include "inject/workload.h"
 
 #include <array>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "inject/sidecar_yaml.h"
@@ -16,11 +17,13 @@ struct PodPlace {
   std::vector<std::string_view> path;
 };
 
-const std::array<PodPlace, 6>& PodPlaces() {
-  static const std::array<PodPlace, 6> places = {{
+const std::array<PodPlace, 8>& PodPlaces() {
+  static const std::array<PodPlace, 8> places = {{
       {"Deployment", "apps/", {"spec", "template"}},
       {"StatefulSet", "apps/", {"spec", "template"}},
       {"DaemonSet", "apps/", {"spec", "template"}},
+      {"ReplicaSet", "apps/", {"spec", "template"}},
+      {"ReplicationController", "v1", {"spec", "template"}},
       {"Job", "batch/", {"spec", "template"}},
       {"CronJob", "batch/", {"spec", "jobTemplate", "spec", "template"}},
       {"Pod", "v1", {}},
@@ -35,6 +38,22 @@ void AddObjects(size_t number, const YamlValue& value, std::vector<Object>& obje
     return;
   }
   for (const YamlValue& item : items->values) AddObjects(number, item, objects);
+}
+
+// Where most kinds have their pod that others have defined, such as Argo's Rollout or Knative's
+// Service.
+const PodPlace& UsualPlace() {
+  static const PodPlace place = {"", "", {"spec", "template"}};
+  return place;
+}
+
+const PodPlace* PlaceOf(const YamlValue& object) {
+  const std::string kind = object.TextAt("kind");
+  const std::string version = object.TextAt("apiVersion");
+  for (const PodPlace& place : PodPlaces()) {
+    if (kind == place.kind && version.starts_with(place.group)) return &place;
+  }
+  return nullptr;
 }
 
 Workload At(const Object& object, const PodPlace& place) {
@@ -76,13 +95,15 @@ std::string NameOf(const YamlValue& object) {
 std::vector<Workload> WorkloadsOf(const std::vector<YamlValue>& documents) {
   std::vector<Workload> workloads;
   for (const Object& object : ObjectsOf(documents)) {
-    const std::string kind = object.value->TextAt("kind");
-    const std::string version = object.value->TextAt("apiVersion");
-    for (const PodPlace& place : PodPlaces()) {
-      if (kind == place.kind && version.starts_with(place.group)) {
-        workloads.push_back(At(object, place));
-      }
+    if (const PodPlace* const place = PlaceOf(*object.value)) {
+      workloads.push_back(At(object, *place));
+      continue;
     }
+    Workload other = At(object, UsualPlace());
+    const YamlValue* const spec = other.pod != nullptr ? other.pod->Find("spec") : nullptr;
+    if (spec == nullptr || spec->Find("containers") == nullptr) continue;
+    other.known = false;
+    workloads.push_back(std::move(other));
   }
   return workloads;
 }

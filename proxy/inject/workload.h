@@ -9,13 +9,15 @@
 
 namespace levee::inject {
 
-// A Deployment, StatefulSet, DaemonSet, Job, CronJob or Pod. It points into the documents.
+// A Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job, CronJob or Pod, or
+// an object of another kind that has a pod where these have theirs. It points into the documents.
 struct Workload {
   std::string name;                      // "document 2, Deployment web", for messages
   const YamlValue* object = nullptr;     // the whole
   const YamlValue* pod_key = nullptr;    // whose value is `pod`; null for a Pod
   const YamlValue* pod = nullptr;        // the mapping that has `metadata` and `spec` of the pod
   std::vector<const YamlValue*> passed;  // the mappings on the way to `pod`, it included
+  bool known = true;                     // its kind is one of the above
 };
 
 // Returns the objects of all documents in their order: those of lists instead of the lists.
@@ -30,7 +32,8 @@ std::vector<Object> ObjectsOf(const std::vector<YamlValue>& documents);
 std::string NameOf(const YamlValue& object);
 
 // Returns the workloads of the documents in their order. `pod` is null where a workload's kind says
-// that there is one, and none is there.
+// that there is one, and none is there. What is of another kind has containers in
+// `spec.template.spec`.
 std::vector<Workload> WorkloadsOf(const std::vector<YamlValue>& documents);
 
 // Returns the containers of `spec`, those of `initContainers` first.

@@ -64,6 +64,8 @@ TEST(PodChecks, APodThatWasInjectedIsWell) {
 TEST(PodChecks, AFileWithoutLeveeIsAFault) {
   EXPECT_EQ(FoundIn(kWorkload),
             "fault   LD200 f: no pod in it has a container levee; put it in: levee inject -f\n");
+  EXPECT_THAT(FoundIn(Replaced(kWorkload, "containers:", "os: {name: windows}\n      containers:")),
+              HasSubstr("has a container levee, and none can: the pod runs on windows"));
   EXPECT_THAT(FoundIn("a: ["), HasSubstr("fault   LD200 f:1:"));
 }
 
@@ -108,6 +110,8 @@ TEST(PodChecks, WhatIsInTheWayIsSaid) {
       HasSubstr("fault   LD207 f: document 2, Deployment web: container web has port 9462"));
   EXPECT_THAT(FoundIn(Replaced(Manifest(), "- name: web", "- name: istio-proxy")),
               HasSubstr("warning LD207"));
+  EXPECT_THAT(FoundIn(Replaced(Manifest(), "volumes:", "os: {name: windows}\n      volumes:")),
+              HasSubstr("fault   LD207 f: document 2, Deployment web: the pod runs on windows"));
 }
 
 TEST(PodChecks, MetricsThatTheKubeletDoesNotReachAreAFault) {

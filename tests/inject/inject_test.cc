@@ -3,8 +3,10 @@
 #include "inject/inject.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "inject/shapes.h"
 #include "yaml-cpp/yaml.h"
@@ -203,9 +205,48 @@ TEST(Inject, ATextWithoutWorkloadsStaysAndIsTold) {
   EXPECT_EQ(With(text).text, text);
   EXPECT_EQ(With(text).notes, std::vector<std::string>{"f: no workload is in it"});
   EXPECT_EQ(With("").text, "");
+  const std::string other = Replaced(kDeployment, "containers", "jobs");
+  EXPECT_EQ(With(Replaced(other, "Deployment", "Workflow")).text,
+            Replaced(other, "Deployment", "Workflow"));
+}
+
+TEST(Inject, ReplicaSetsAndReplicationControllersAreWorkloads) {
+  const std::string sets =
+      Replaced(kDeployment, "Deployment", "ReplicaSet") + "---\n" +
+      Replaced(Replaced(kDeployment, "Deployment", "ReplicationController"), "apps/v1", "v1");
+  for (const YAML::Node& pod : PodsIn(With(sets).text)) {
+    EXPECT_EQ(Text(pod["spec"]["initContainers"][0]["name"]), "levee");
+  }
+  EXPECT_EQ(PodsIn(With(sets).text).size(), 2);
+  EXPECT_EQ(Remove("f", With(sets).text).text, sets);
+}
+
+TEST(Inject, AnUnknownKindWithAPodHasLeveeOnlyIfOneSaysSo) {
   // A kind of the same name in another group is another kind.
-  const std::string other = Replaced(kDeployment, "apps/v1", "example.com/v1");
-  EXPECT_EQ(With(other).text, other);
+  for (const auto& [from, to] : {std::pair{"Deployment", "Rollout"}, {"apps/v1", "other.io/v1"}}) {
+    const std::string text = Replaced(kDeployment, from, to);
+    EXPECT_THAT(FaultsOf(text),
+                testing::HasSubstr("web: its kind is not known here, but it describes a pod"));
+    const Injected injected = Inject("f", text, {.any_template = true});
+    ASSERT_EQ(FormatFaults(injected.faults), "");
+    EXPECT_EQ(Text(PodsIn(injected.text)[0]["spec"]["initContainers"][0]["name"]), "levee");
+    EXPECT_EQ(Remove("f", injected.text).text, text);
+  }
+}
+
+TEST(InjectRefuses, PodsOfWindows) {
+  const std::string line = "      # What runs.\n";
+  EXPECT_EQ(
+      FaultsOf(Replaced(kDeployment, line, "      os: {name: windows}\n")),
+      "f:12:18: document 1, Deployment web: the pod runs on windows, and Levee's image is for "
+      "Linux");
+  EXPECT_THAT(
+      FaultsOf(Replaced(kDeployment, line, "      nodeSelector: {kubernetes.io/os: windows}\n")),
+      testing::HasSubstr("the pod runs on windows"));
+  EXPECT_EQ(FaultsOf(Replaced(kDeployment, line,
+                              "      os: {name: linux}\n      nodeSelector: "
+                              "{kubernetes.io/os: linux}\n")),
+            "");
 }
 
 TEST(InjectRefuses, HostNetwork) {
