@@ -38,7 +38,7 @@ PlannedShadow::PlannedShadow(PolicyTables& tables, const RoutePolicies& policies
   if (policies.shadow == nullptr) return;
   const CallPolicy& shadow = *policies.shadow;
   plan = std::make_unique<ShadowPlan>(ShadowPlan{
-      .calls = PlanCalls(shadow, policies.described),
+      .calls = PlanCalls(shadow, policies.described, policies.timeout),
       .budget =
           tables.shadow_budgets.Get(to.upstream, to.authority, shadow.retry.budget, to.now).budget,
       .random = Random(policies.seed)});

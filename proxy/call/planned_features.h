@@ -19,9 +19,10 @@ namespace levee {
 // The policies of a route. They outlive what is planned with them.
 struct RoutePolicies {
   const CallPolicy& policy;
-  const CallPolicy* shadow = nullptr;  // decides beside it; nullptr: none does
-  bool described = false;              // as PlanCalls has it
-  uint64_t seed = 0;                   // of the shadow's draws
+  const CallPolicy* shadow = nullptr;                 // decides beside it; nullptr: none does
+  bool described = false;                             // as PlanCalls has it
+  uint64_t seed = 0;                                  // of the shadow's draws
+  absl::Duration timeout = absl::InfiniteDuration();  // of the route
 };
 
 // The destination of the calls that are planned.
@@ -82,7 +83,7 @@ struct PlannedShadow {
 // All of them. A feature that is not made here does not compile.
 struct PlannedFeatures {
   PlannedFeatures(PolicyTables& tables, const RoutePolicies& policies, const PlannedFor& to)
-      : calls(PlanCalls(policies.policy, policies.described)),
+      : calls(PlanCalls(policies.policy, policies.described, policies.timeout)),
         budget(tables, policies.policy, to),
         throttle(tables, policies.policy, to),
         limits(tables, policies.policy),

@@ -56,7 +56,7 @@ Command AddExplain(Command app, ExplainOptions& options) {
   explain
       .AddCheckedOption(
           "--header", [&call](const std::string& text) { return ReadHeader(text, call.headers); },
-          "header of the call, for keys of rate limits and for its priority")
+          "header of the call, for routes, keys of rate limits and its priority")
       .ValueName("NAME=VALUE");
   explain
       .AddOption(

@@ -127,8 +127,18 @@ RouteTable BuildRoutes(const v1::Config& config) {
   std::vector<Route> routes;
   for (const v1::Route& message : config.routes()) {
     Route& route = routes.emplace_back(BuildMatch(config, message.match()));
-    route.upstream = upstreams.at(message.upstream());
+    route.deny = message.deny();
+    if (route.deny) continue;
+    for (const v1::Route::Part& part : message.split()) {
+      route.split.push_back({upstreams.at(part.upstream()), part.weight()});
+    }
+    for (const std::string& key : message.split_key()) {
+      route.split_key.push_back(key.substr(key.find(':') + 1));
+    }
+    route.upstream =
+        route.split.empty() ? upstreams.at(message.upstream()) : route.split[0].upstream;
     route.policy = policies.at(message.policy());
+    route.timeout = DurationOf(message.timeout());
     const std::string shadow = ShadowOf(message);
     if (!shadow.empty()) route.shadow = policies.at(shadow);
   }

@@ -10,7 +10,7 @@ namespace levee {
 // The codes are stable: a code keeps its number and its meaning, and the number of a removed code
 // is not used again. docs/checks.md explains each. The hundreds give the kind of check: 0 about the
 // report itself, 1 YAML and shape, 2 single values, 3 fields that contradict or refer to others, 4
-// files, 5 not supported yet, 9 warnings.
+// files, 9 warnings. 501 was of fields that were not supported yet.
 enum class CheckCode {
   kNone = 0,  // of an imported file, which is no configuration of Levee
 
@@ -53,6 +53,7 @@ enum class CheckCode {
   kAltName = 222,
   kHostName = 223,
   kSocket = 224,
+  kRegex = 225,
 
   kDanglingReference = 301,
   kBuiltInRoute = 302,
@@ -80,6 +81,8 @@ enum class CheckCode {
   kReceiverAddress = 324,
   kServiceLimit = 327,
   kNothingRedirected = 330,
+  kDenyOnEgress = 331,
+  kSplitWithoutWeight = 332,
   kUselessShadow = 340,
 
   kUnreadableFile = 401,
@@ -87,8 +90,6 @@ enum class CheckCode {
   kDescriptorSet = 403,
   kCertificate = 404,
   kHeadersFile = 405,
-
-  kNotSupported = 501,
 
   kAttemptsExceedTimeout = 901,
   kAttemptTimeoutNotRetried = 902,
@@ -127,6 +128,8 @@ enum class CheckCode {
   kMountedAlone = 935,
   kTimeoutOfStreams = 936,
   kKeysAboveMemory = 937,
+  kAllowByHeader = 938,
+  kPeerNotDemanded = 939,
   kNodesByAddress = 940,
   kOwnListener = 942,
 };

@@ -3,17 +3,14 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/check.h"
 #include "config/schema.h"
 #include "config/siblings.h"
 #include "config/values.h"
 #include "config/yaml_reader.h"
-#include "google/protobuf/text_format.h"
 
 namespace levee {
 namespace {
@@ -33,17 +30,6 @@ int Size(const FieldDescriptor& field, const Message& message) {
   return reflection.HasField(message, &field) ? 1 : 0;
 }
 
-// Returns the values of a field, printed. They are sorted, since every such list means a set.
-std::vector<std::string> Printed(const FieldDescriptor& field, const Message& message) {
-  std::vector<std::string> printed(static_cast<size_t>(Size(field, message)));
-  for (size_t i = 0; i < printed.size(); ++i) {
-    google::protobuf::TextFormat::PrintFieldValueToString(
-        message, &field, field.is_repeated() ? static_cast<int>(i) : -1, &printed[i]);
-  }
-  std::sort(printed.begin(), printed.end());
-  return printed;
-}
-
 // Returns a bound or a value as a number: seconds and bytes for texts with a unit.
 double Magnitude(FieldRule::Kind kind, const std::string& text) {
   double number;
@@ -51,27 +37,6 @@ double Magnitude(FieldRule::Kind kind, const std::string& text) {
   const absl::StatusOr<ParsedText> parsed = ParseText(kind, text);
   LEVEE_CHECK(parsed.ok());  // Bounds come from config.proto.
   return parsed->number;
-}
-
-// Returns the words of an enum whose meaning is built, as a list.
-std::string SupportedWords(const google::protobuf::EnumDescriptor& type) {
-  std::vector<std::string> words;
-  for (int i = 1; i < type.value_count(); ++i) {
-    const auto& value = *type.value(i);
-    if (value.options().GetExtension(config::v1::value_later).empty()) {
-      words.push_back(std::string(WordOf(value)));
-    }
-  }
-  return absl::StrCat("[", absl::StrJoin(words, ", "), "]");
-}
-
-// Returns the text that says what is allowed instead of a value that is not supported yet.
-std::string Supported(const FieldRule& rule) {
-  const std::string& fallback = rule.default_();
-  if (fallback.empty() || fallback == "[]") return "leave it out";
-  if (fallback == "none") return "say none or leave it out";
-  if (rule.none()) return absl::StrCat("only ", fallback, " and none are accepted");
-  return absl::StrCat("only ", fallback, " is accepted");
 }
 
 // Returns what a fault adds about the words that stand in place of a value.
@@ -99,15 +64,11 @@ void FieldChecker::CheckMessage(const std::string& path, Message& message) {
 
 void FieldChecker::CheckField(const std::string& path, const Field& field, Message& message) {
   if (positions_.Broken(path) || !Complete(path, field, message)) return;
-  const bool outer = within_unsupported_;
-  if (!RuleOf(field).later().empty()) within_unsupported_ = true;
   if (HoldsMessages(field)) {
     CheckMessages(path, field, message);
   } else {
     CheckValues(path, field, message);
   }
-  within_unsupported_ = outer;
-  CheckSupported(path, field, message);
 }
 
 // Gives an absent field its default. Returns false if there is nothing to check then.
@@ -210,16 +171,6 @@ void FieldChecker::CheckNumber(const std::string& path, const Field& field,
   } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE) {
     const double number = reflection.GetDouble(message, &field);
     CheckBounds(path, field, number, absl::StrCat(number));
-  } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM && !within_unsupported_) {
-    for (int i = 0; i < Size(field, message); ++i) {
-      const auto& value = field.is_repeated() ? *reflection.GetRepeatedEnum(message, &field, i)
-                                              : *reflection.GetEnum(message, &field);
-      const std::string& later = value.options().GetExtension(config::v1::value_later);
-      if (later.empty()) continue;
-      faults_.Add(positions_.Find(ElementPath(path, field, i)), CheckCode::kNotSupported,
-                  absl::StrCat(WordOf(value), " is not supported yet: ", later, "; only ",
-                               SupportedWords(*field.enum_type()), " is accepted"));
-    }
   }
 }
 
@@ -236,22 +187,6 @@ void FieldChecker::CheckBounds(const std::string& path, const Field& field, doub
     bound = absl::StrCat(" is too large; it must be at most ", rule.max());
   }
   if (!bound.empty()) faults_.Add(positions_.Find(path), CheckCode::kOutOfRange, shown + bound);
-}
-
-// A field whose feature is not built is accepted where it equals its default.
-void FieldChecker::CheckSupported(const std::string& path, const Field& field,
-                                  const Message& message) {
-  const FieldRule& rule = RuleOf(field);
-  if (rule.later().empty() || within_unsupported_ || !positions_.Has(path)) return;
-  const std::vector<std::string> printed = Printed(field, message);
-  if (rule.none() && printed == std::vector<std::string>{"\"none\""}) return;
-  const std::unique_ptr<Message> fallback(message.New());
-  Positions nowhere;
-  FaultList ignored;
-  FieldChecker(nowhere, ignored).CheckField(path, field, *fallback);
-  if (printed == Printed(field, *fallback)) return;
-  faults_.Add(positions_.Find(path), CheckCode::kNotSupported,
-              absl::StrCat("not supported yet: ", rule.later(), "; ", Supported(rule)));
 }
 
 }  // namespace levee

@@ -13,7 +13,7 @@ namespace levee {
 
 // Completes and checks a message of the configuration, field by field: gives every absent field its
 // default, brings texts into their canonical spelling, and reports fields that are missing,
-// malformed, out of bounds, given twice, excluded by another field, or not supported yet. It knows
+// malformed, out of bounds, given twice, or excluded by another field. It knows
 // no field by name; validate.h checks the other relations between fields. In the positions it notes
 // the values that shorthands stand for.
 class FieldChecker {
@@ -36,12 +36,9 @@ class FieldChecker {
   void CheckNumber(const std::string& path, const Field& field, const Message& message);
   void CheckBounds(const std::string& path, const Field& field, double number,
                    const std::string& shown);
-  void CheckSupported(const std::string& path, const Field& field, const Message& message);
 
   Positions& positions_;
   FaultList& faults_;
-  // Within a field that is not supported, nested fields are not reported too.
-  bool within_unsupported_ = false;
 };
 
 }  // namespace levee

@@ -7,7 +7,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "base/text.h"
 #include "config/wrong.h"
+#include "policy/header_match.h"
 
 namespace levee {
 namespace {
@@ -42,6 +44,8 @@ constexpr std::array<std::string_view, 28> kHttpHeaders = {"accept",
                                                            "x-forwarded-for",
                                                            "x-forwarded-proto"};
 
+constexpr std::string_view kHeaderPrefix = "header:";
+
 bool IsToken(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return absl::ascii_isalnum(c) ||
@@ -75,6 +79,20 @@ absl::StatusOr<std::string> ParseAddedHeader(const std::string& text) {
     return Wrong(text, "has a meaning of its own in HTTP" + other);
   }
   return name;
+}
+
+absl::StatusOr<std::string> ParseHeaderKey(const std::string& text) {
+  if (!text.starts_with(kHeaderPrefix)) return Wrong(text, "names no header; say header:x-user");
+  const absl::StatusOr<std::string> name = ParseHeaderName(text.substr(kHeaderPrefix.size()));
+  if (!name.ok()) return name.status();
+  return absl::StrCat(Abseil(kHeaderPrefix), *name);
+}
+
+absl::StatusOr<std::string> ParseHeaderRegex(const std::string& text) {
+  std::string error;
+  if (text.empty()) return Wrong(text, "is empty; leave the field out instead");
+  if (CompileHeaderRegex(text, error) != nullptr) return text;
+  return Wrong(text, absl::StrCat("is no regular expression of RE2: ", error));
 }
 
 }  // namespace levee

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the names of headers that a configuration gives.
+// Parses the headers that a configuration names, and expressions over their values.
 #pragma once
 
 #include <string>
@@ -19,5 +19,11 @@ absl::StatusOr<std::string> ParseHeaderName(const std::string& text);
 // The same for a header that Levee may add to calls. A header that already means something to HTTP,
 // gRPC or Levee is refused, and so is one with binary values.
 absl::StatusOr<std::string> ParseAddedHeader(const std::string& text);
+
+// Returns "header:NAME" with the name in lower case.
+absl::StatusOr<std::string> ParseHeaderKey(const std::string& text);
+
+// Returns a regular expression over a header's value (CompileHeaderRegex) as it is.
+absl::StatusOr<std::string> ParseHeaderRegex(const std::string& text);
 
 }  // namespace levee

@@ -72,24 +72,22 @@ class SchemaWriter {
   YAML::Emitter& out_ = json_.out();
 };
 
-// Reserved fields have no shape yet and are refused.
-bool IsOffered(const FieldDescriptor& field) { return RuleOf(field).later().empty(); }
-
 bool IsPlainNumber(const FieldDescriptor& field) {
   return field.cpp_type() == FieldDescriptor::CPPTYPE_INT32 ||
          field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE ||
          field.cpp_type() == FieldDescriptor::CPPTYPE_BOOL;
 }
 
-// Returns the field that may stand in place of a required one; empty if there is none.
-std::string InPlaceOf(const FieldDescriptor& field) {
+// Returns the fields that may stand in place of a required one.
+std::vector<std::string> InPlaceOf(const FieldDescriptor& field) {
   const Descriptor& type = *field.containing_type();
+  std::vector<std::string> others;
   for (int i = 0; i < type.field_count(); ++i) {
     for (const std::string& name : RuleOf(*type.field(i)).excludes()) {
-      if (name == field.name()) return type.field(i)->name();
+      if (name == field.name()) others.push_back(type.field(i)->name());
     }
   }
-  return "";
+  return others;
 }
 
 std::string SchemaWriter::Write(const std::string& name, const std::string& title) {
@@ -122,16 +120,15 @@ void SchemaWriter::Members(const Descriptor& type) {
   out_ << YAML::Key << "type" << YAML::Value << "object";
   out_ << YAML::Key << "properties" << YAML::Value << YAML::BeginMap;
   std::vector<std::string> required;
-  std::map<std::string, std::vector<std::string>> replaceable;  // by what may replace them
+  std::map<std::vector<std::string>, std::vector<std::string>> replaceable;  // by what may do so
   bool only_oneof = true;
   for (const std::string& key : KeysOf(type)) {
     const FieldDescriptor& field = *type.FindFieldByName(key);
-    if (!IsOffered(field)) continue;
     out_ << YAML::Key << key << YAML::Value;
     Property(field);
     if (RuleOf(field).required() && RuleOf(field).default_().empty()) {
-      const std::string other = InPlaceOf(field);
-      (other.empty() ? required : replaceable[other]).push_back(key);
+      const std::vector<std::string> others = InPlaceOf(field);
+      (others.empty() ? required : replaceable[others]).push_back(key);
     }
     only_oneof &= field.real_containing_oneof() != nullptr;
   }
@@ -140,11 +137,13 @@ void SchemaWriter::Members(const Descriptor& type) {
   if (!required.empty()) out_ << YAML::Key << "required" << YAML::Value << required;
   if (!replaceable.empty()) {
     out_ << YAML::Key << "allOf" << YAML::Value << YAML::BeginSeq;
-    for (const auto& [other, names] : replaceable) {
+    for (const auto& [others, names] : replaceable) {
       out_ << YAML::BeginMap << YAML::Key << "anyOf" << YAML::Value << YAML::BeginSeq;
-      for (const std::vector<std::string>& given : {names, {other}}) {
-        out_ << YAML::BeginMap << YAML::Key << "required" << YAML::Value << given << YAML::EndMap;
-      }
+      const auto given = [this](const std::vector<std::string>& fields) {
+        out_ << YAML::BeginMap << YAML::Key << "required" << YAML::Value << fields << YAML::EndMap;
+      };
+      given(names);
+      for (const std::string& other : others) given({other});
       out_ << YAML::EndSeq << YAML::EndMap;
     }
     out_ << YAML::EndSeq;
@@ -179,15 +178,18 @@ void SchemaWriter::Dependency(const Descriptor& type, const FieldDescriptor& fie
   const FieldRule& rule = RuleOf(field);
   if (rule.excludes_size() > 0) {
     out_ << YAML::Key << field.name() << YAML::Value << YAML::BeginMap;
-    if (rule.none()) {
+    const bool flag = field.cpp_type() == FieldDescriptor::CPPTYPE_BOOL;
+    if (rule.none() || flag) {
       out_ << YAML::Key << "if" << YAML::Value << YAML::BeginMap << YAML::Key << "properties"
            << YAML::Value << YAML::BeginMap << YAML::Key << field.name() << YAML::Value
-           << YAML::BeginMap << YAML::Key << "const" << YAML::Value << "none" << YAML::EndMap
-           << YAML::EndMap << YAML::EndMap << YAML::Key << "else" << YAML::Value << YAML::BeginMap;
+           << YAML::BeginMap << YAML::Key << "const" << YAML::Value;
+      flag ? out_ << false : out_ << "none";
+      out_ << YAML::EndMap << YAML::EndMap << YAML::EndMap << YAML::Key << "else" << YAML::Value
+           << YAML::BeginMap;
     }
     out_ << YAML::Key << "not" << YAML::Value;
     OneOf({rule.excludes().begin(), rule.excludes().end()});
-    if (rule.none()) out_ << YAML::EndMap;
+    if (rule.none() || flag) out_ << YAML::EndMap;
     out_ << YAML::EndMap;
   } else if (rule.has_needs()) {
     std::vector<std::string> names = {rule.needs().field()};
@@ -253,8 +255,7 @@ void SchemaWriter::NumberBounds(const FieldRule& rule) {
 void SchemaWriter::Words(const EnumDescriptor& type) {
   std::vector<std::string> words;
   for (int i = 1; i < type.value_count(); ++i) {
-    const bool later = type.value(i)->options().HasExtension(config::v1::value_later);
-    if (!later) words.push_back(WordOf(*type.value(i)));
+    words.push_back(WordOf(*type.value(i)));
   }
   out_ << YAML::Key << "enum" << YAML::Value << words;
 }

@@ -60,6 +60,8 @@ std::string PatternOf(FieldRule::Kind kind) {
       return "[A-Za-z0-9_.-]{1,253}";
     case FieldRule::SOCKET:
       return "unix:/.+";
+    case FieldRule::HEADER_KEY:
+      return "header:.+";
     default:
       return "";
   }

@@ -21,6 +21,9 @@ bool HasField(const FieldDescriptor& field, const Message& message) {
 }
 
 bool IsOff(const FieldDescriptor& field, const Message& message) {
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_BOOL && !field.is_repeated()) {
+    return !message.GetReflection()->GetBool(message, &field);
+  }
   return RuleOf(field).none() && !field.is_repeated() &&
          field.cpp_type() == FieldDescriptor::CPPTYPE_STRING &&
          message.GetReflection()->GetString(message, &field) == "none";

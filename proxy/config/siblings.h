@@ -39,7 +39,7 @@ class Siblings {
   Positions& positions_;
   const google::protobuf::Descriptor& type_;
   std::set<const Field*> given_;       // by the user
-  std::set<const Field*> off_;         // of these, the ones that are `none`
+  std::set<const Field*> off_;         // of these, the ones that are `none` or false
   std::set<const Field*> from_short_;  // by short_
   std::string short_;                  // "preset grpc"
 };

@@ -11,10 +11,12 @@
 #include "absl/strings/str_cat.h"
 #include "config/addresses.h"
 #include "config/element.h"
+#include "config/route_upstreams.h"
 #include "config/shadow.h"
 #include "config/suggest.h"
 #include "config/validate_policy.h"
 #include "config/values.h"
+#include "policy/header_match.h"
 
 namespace levee {
 namespace {
@@ -36,6 +38,9 @@ class Validator {
   void CheckAddresses();
   void CheckUpstreams();
   void CheckRoutes();
+  bool IsFaulty(const std::string& header) const;
+  void CheckSplit(const std::string& path, const v1::Route& route);
+  void CheckHeaders(const std::string& path, const v1::Route::Match& match);
   void CheckShadow(const std::string& path, const v1::Route& route, const Names& policies);
   void CheckPolicies();
   void CheckLimits();
@@ -215,10 +220,47 @@ void Validator::CheckRoutes() {
   }
   for (int i = 0; i < config_.routes_size(); ++i) {
     const std::string path = Element("routes", i);
-    CheckReference(path + ".upstream", config_.routes(i).upstream(), upstreams);
+    for (const auto& [field, name] : UpstreamsOf(config_.routes(i))) {
+      CheckReference(absl::StrCat(path, ".", field), name, upstreams);
+    }
+    CheckSplit(path + ".split", config_.routes(i));
     CheckReference(path + ".policy", config_.routes(i).policy(), policies);
     CheckShadow(path, config_.routes(i), policies);
     CheckReference(path + ".match.listener", config_.routes(i).match().listener(), listeners);
+    CheckHeaders(path + ".match.headers", config_.routes(i).match());
+  }
+}
+
+void Validator::CheckSplit(const std::string& path, const v1::Route& route) {
+  const auto& parts = route.split();
+  const bool some = std::any_of(parts.begin(), parts.end(),
+                                [](const v1::Route::Part& part) { return part.weight() != 0; });
+  if (parts.empty() || some || positions_.Broken(path)) return;
+  Add(path, CheckCode::kSplitWithoutWeight,
+      "gives every upstream weight 0, so that no call has one; give one of them more");
+}
+
+// Whether a fault of the header's condition was reported.
+bool Validator::IsFaulty(const std::string& header) const {
+  const google::protobuf::Descriptor& type = *v1::HeaderMatch::descriptor();
+  bool broken = positions_.Broken(header) || positions_.HasUnknownField(header);
+  for (int i = 0; i < type.field_count(); ++i) {
+    broken |= positions_.Broken(absl::StrCat(header, ".", type.field(i)->name()));
+  }
+  return broken;
+}
+
+void Validator::CheckHeaders(const std::string& path, const v1::Route::Match& match) {
+  for (int i = 0; i < match.headers_size(); ++i) {
+    const std::string header = absl::StrCat(path, "[", i, "]");
+    if (i == kMaxHeaderMatches) {
+      Add(header, CheckCode::kOutOfRange,
+          absl::StrCat("is one too many; a route has at most ", kMaxHeaderMatches));
+      return;
+    }
+    if (match.headers(i).test_case() != v1::HeaderMatch::TEST_NOT_SET || IsFaulty(header)) continue;
+    Add(header, CheckCode::kNeedsField,
+        "says nothing of the header; give one of exact, prefix, suffix, regex, present");
   }
 }
 

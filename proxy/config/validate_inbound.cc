@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "config/addresses.h"
+#include "config/route_upstreams.h"
 #include "config/shadow.h"
 #include "config/values.h"
 
@@ -38,6 +39,7 @@ class InboundValidator {
   bool IsInbound(const v1::Route& route) const {
     return route.match().has_listener() && inbound_.contains(route.match().listener());
   }
+  void CheckLoopOf(const std::pair<const std::string, int>& listener, int upstream);
   void CheckPolicyOfInbound(const std::string& route, const v1::Policy& policy);
 
   const v1::Config& config_;
@@ -69,6 +71,11 @@ void InboundValidator::CheckPolicyOfInbound(const std::string& route, const v1::
 void InboundValidator::CheckRoute(int index) {
   const v1::Route& route = config_.routes(index);
   const std::string path = absl::StrCat("routes[", index, "]");
+  if (route.deny() && !IsInbound(route) && !positions_.Broken(path + ".match.listener")) {
+    Add(path + ".deny", CheckCode::kDenyOnEgress,
+        "this route takes the application's own calls, which nobody is denied; name an inbound "
+        "listener in match.listener");
+  }
   const auto found = policies_.find(route.policy());
   if (found == policies_.end() || positions_.Broken(path + ".match.listener")) return;
   const v1::Policy& policy = config_.policies(found->second);
@@ -114,17 +121,25 @@ bool Meets(const EndpointSpec& endpoint, const ListenAddress& address) {
 void InboundValidator::CheckLoop(int index) {
   const v1::Route& route = config_.routes(index);
   const auto listener = inbound_.find(route.match().listener());
-  const auto upstream = upstreams_.find(route.upstream());
-  if (listener == inbound_.end() || upstream == upstreams_.end()) return;
-  const auto address = ParseListenerAddress(config_.listeners(listener->second).address());
+  if (listener == inbound_.end()) return;
+  for (const auto& [field, name] : UpstreamsOf(route)) {
+    if (const auto found = upstreams_.find(name); found != upstreams_.end()) {
+      CheckLoopOf(*listener, found->second);
+    }
+  }
+}
+
+void InboundValidator::CheckLoopOf(const std::pair<const std::string, int>& listener,
+                                   int upstream) {
+  const auto address = ParseListenerAddress(config_.listeners(listener.second).address());
   if (!address.ok() || (address->port == 0 && address->path.empty())) return;
-  const auto& endpoints = config_.upstreams(upstream->second).endpoints();
+  const auto& endpoints = config_.upstreams(upstream).endpoints();
   for (int i = 0; i < endpoints.size(); ++i) {
     const absl::StatusOr<EndpointSpec> endpoint = ParseEndpoint(endpoints[i]);
     if (!endpoint.ok() || !Meets(*endpoint, *address)) continue;
-    Add(absl::StrCat("upstreams[", upstream->second, "].endpoints[", i, "]"),
+    Add(absl::StrCat("upstreams[", upstream, "].endpoints[", i, "]"),
         CheckCode::kEndpointIsListener,
-        absl::StrCat(Quoted(endpoints[i]), " is where listener ", listener->first,
+        absl::StrCat(Quoted(endpoints[i]), " is where listener ", listener.first,
                      " listens, so its calls would come back; name the application's port"));
   }
 }

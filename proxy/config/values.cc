@@ -281,6 +281,10 @@ absl::StatusOr<ParsedText> ParseText(FieldRule::Kind kind, const std::string& te
       return ParseHostName(text);
     case FieldRule::SOCKET:
       return ParseSocket(text);
+    case FieldRule::REGEX:
+      return FromHeader(ParseHeaderRegex(text));
+    case FieldRule::HEADER_KEY:
+      return FromHeader(ParseHeaderKey(text));
     default:
       if (text.empty()) return Wrong(text, "is empty; leave the field out instead");
       return ParsedText{text};
@@ -321,6 +325,7 @@ CheckCode CodeOf(FieldRule::Kind kind, const absl::Status& error) {
     case FieldRule::WHOLE:
       return CheckCode::kWhole;
     case FieldRule::HEADER:
+    case FieldRule::HEADER_KEY:
       return CheckCode::kHeader;
     case FieldRule::TLS_VERSION:
       return CheckCode::kTlsVersion;
@@ -330,6 +335,8 @@ CheckCode CodeOf(FieldRule::Kind kind, const absl::Status& error) {
       return CheckCode::kHostName;
     case FieldRule::SOCKET:
       return CheckCode::kSocket;
+    case FieldRule::REGEX:
+      return CheckCode::kRegex;
     default:
       return CheckCode::kEmptyText;
   }

@@ -20,6 +20,7 @@
 #include "config/element.h"
 #include "config/known_parts.h"
 #include "config/policy_warnings.h"
+#include "config/route_upstreams.h"
 #include "config/shadow.h"
 #include "config/values.h"
 #include "policy/route_table.h"
@@ -118,6 +119,8 @@ class Warnings {
   void CheckTimeout(int index);
   void CheckOriginal(int index);
   void CheckOwnListeners(const std::string& path, const v1::Upstream& upstream);
+  void CheckAllowByHeader(int index);
+  void CheckPeerDemanded(int index);
   std::string MethodThatActsOnce(int index) const;
   bool IsTakenBefore(int index, const std::string& method) const;
   bool Serves(const v1::Route& route, const v1::Listener& listener) const;
@@ -158,7 +161,10 @@ bool Warnings::ReachesByAuthority(const v1::Listener& listener) const {
     if (upstream.endpoints_size() != 1 || upstream.endpoints(0) != "authority:") continue;
     if (!IsInbound(listener)) return true;
     for (const v1::Route& route : config_.routes()) {
-      if (Serves(route, listener) && route.upstream() == upstream.name()) return true;
+      if (!Serves(route, listener)) continue;
+      for (const auto& [field, name] : UpstreamsOf(route)) {
+        if (name == upstream.name()) return true;
+      }
     }
   }
   return false;
@@ -373,12 +379,44 @@ void Warnings::CheckTimeout(int index) {
   }
 }
 
+// Where the calls without the header are let in as well, it only says where they go.
+void Warnings::CheckAllowByHeader(int index) {
+  const Route& match = *matches_[static_cast<size_t>(index)];
+  if (match.headers.empty() || match.peer != "*" || config_.routes(index).deny() ||
+      match.listener.direction != Direction::kInbound) {
+    return;
+  }
+  Route without = match;
+  without.headers.clear();
+  for (size_t i = static_cast<size_t>(index) + 1; i < matches_.size(); ++i) {
+    if (config_.routes(static_cast<int>(i)).deny()) break;
+    if (!matches_[i].has_value() || Covers(*matches_[i], without)) return;
+  }
+  Add(Element("routes", index) + ".match.headers", CheckCode::kAllowByHeader,
+      "lets in whoever sends these headers, and callers write them as they like; say by match.peer "
+      "who may call, or let the other calls in by a later route");
+}
+
+void Warnings::CheckPeerDemanded(int index) {
+  const Route& match = *matches_[static_cast<size_t>(index)];
+  if (match.peer == "*" || match.listener.index == ListenerRef::kNone) return;
+  const v1::Listener& listener = config_.listeners(match.listener.index);
+  if (listener.tls().client_certificate() != v1::ListenerTls::CLIENT_CERTIFICATE_OPTIONAL) return;
+  Add(Element("routes", index) + ".match.peer", CheckCode::kPeerNotDemanded,
+      absl::StrCat("listener ", listener.name(),
+                   " lets callers in that show no certificate, whose ",
+                   "name is empty, and later routes take their calls; say client_certificate: ",
+                   "required"));
+}
+
 void Warnings::CheckRoutes() {
   for (int i = 0; i < config_.routes_size(); ++i) {
     if (!matches_[static_cast<size_t>(i)].has_value() || !CheckReach(i)) continue;
     CheckRepeats(i);
     CheckTimeout(i);
     CheckOriginal(i);
+    CheckAllowByHeader(i);
+    CheckPeerDemanded(i);
   }
 }
 
@@ -396,11 +434,11 @@ bool Warnings::KnowsTargets(const char* field) const {
 void Warnings::CheckUse() {
   std::set<std::string> upstreams, policies;
   for (const v1::Route& route : config_.routes()) {
-    upstreams.insert(route.upstream());
+    for (const auto& [field, name] : UpstreamsOf(route)) upstreams.insert(name);
     policies.insert(route.policy());
     policies.insert(ShadowOf(route));
   }
-  const bool leads_known = KnowsTargets("upstream");
+  const bool leads_known = KnowsTargets("upstream") && KnowsTargets("split");
   for (int i = 0; i < config_.upstreams_size() && leads_known; ++i) {
     const std::string& name = config_.upstreams(i).name();
     if (upstreams.contains(name) || name.empty()) continue;

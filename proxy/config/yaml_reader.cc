@@ -173,8 +173,6 @@ void YamlWalker::ReadField(const YAML::Node& node, const YAML::Mark& key,
   const bool is_message = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
   if (node.IsNull()) {
     Refuse(path, CheckCode::kNoValue, "has no value; leave the field out for its default");
-  } else if (RuleOf(field).kind() == config::v1::FieldRule::UNDECIDED) {
-    message.GetReflection()->SetString(&message, &field, "given");
   } else if (field.is_repeated()) {
     ReadList(node, field, path, message);
   } else if (!is_message) {

@@ -72,12 +72,8 @@ std::string Exhausted(const std::vector<ExhaustedRow>& exhausted) {
 std::string ExplanationHtml(const Explanation& explanation) {
   std::string body =
       absl::StrCat("<h1>levee explain</h1>\n<p>", EscapeHtml(explanation.call), "</p>\n");
-  const std::string answer =
-      explanation.routed
-          ? absl::StrCat("upstream ", explanation.upstream, ", policy ", explanation.policy)
-          : "no route matches: the call is answered UNIMPLEMENTED";
-  body +=
-      HtmlSection("Route", absl::StrCat("<p>", EscapeHtml(answer), "</p>\n", Routes(explanation)));
+  body += HtmlSection(
+      "Route", absl::StrCat("<p>", EscapeHtml(explanation.Fate()), "</p>\n", Routes(explanation)));
   if (!explanation.values.empty())
     body += HtmlSection("Effective policy", PolicyValues(explanation.values));
   for (const ExplainedRetries& retries : explanation.retries) body += Retries(retries);

@@ -90,13 +90,17 @@ std::string ExplanationJson(const Explanation& explanation) {
   json.Key("route");
   if (explanation.routed) {
     emitter.out() << explanation.routes.back().path;
+  } else {
+    emitter.out() << YAML::Null;
+  }
+  if (explanation.planned()) {
     json.Text("upstream", explanation.upstream);
     json.Text("policy", explanation.policy);
   } else {
-    emitter.out() << YAML::Null;
     json.Key("policy");
     emitter.out() << YAML::Null;
   }
+  if (explanation.denied) json.Text("answer", "PERMISSION_DENIED");
   json.Text("call", explanation.call);
   json.List("routes", explanation.routes,
             [&json](const ExplainedRoute& route) { WriteRoute(route, json); });

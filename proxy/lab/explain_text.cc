@@ -51,12 +51,7 @@ void AppendRoutes(const Explanation& explanation, std::string& text) {
     absl::StrAppend(&text, "  ", route.path, " (", route.from, ") for ", route.serves, "\n    ",
                     route.because.empty() ? "matches" : absl::StrCat("no: ", route.because), "\n");
   }
-  if (explanation.routed) {
-    absl::StrAppend(&text, "upstream ", explanation.upstream, ", policy ", explanation.policy,
-                    "\n");
-  } else {
-    absl::StrAppend(&text, "no route matches: the call is answered UNIMPLEMENTED\n");
-  }
+  absl::StrAppend(&text, explanation.Fate(), "\n");
 }
 
 void AppendValues(const std::vector<EffectiveValue>& values, std::string& text) {
@@ -79,7 +74,7 @@ void AppendExhausted(const std::vector<ExhaustedRow>& rows, std::string& text) {
 std::string ExplanationText(const Explanation& explanation) {
   std::string text;
   AppendRoutes(explanation, text);
-  if (!explanation.routed) return text;
+  if (!explanation.planned()) return text;
   absl::StrAppend(&text, "\nthe effective policy, and where its values come from\n");
   AppendValues(explanation.values, text);
   for (const ExplainedRetries& retries : explanation.retries) {

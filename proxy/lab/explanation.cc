@@ -77,20 +77,33 @@ class PolicyExplainer {
         call_{PathOf(question), question.authority, question.peer, question.headers},
         described_(upstream_.methods != nullptr && call_.method.has_value() &&
                    upstream_.methods->idempotent.contains(*call_.method)),
-        planned_(PlanCalls(policy_, described_)),
+        planned_(PlanCalls(policy_, described_, route.timeout)),
+        route_(route),
         kind_(upstream_.methods != nullptr && call_.method.has_value()
                   ? upstream_.methods->KindOf(*call_.method)
                   : std::nullopt),
-        deadline_(std::min(question.deadline, kind_ == CallKind::kStream ? policy_.stream.timeout
-                                                                         : policy_.timeout)) {}
+        deadline_(std::min(question.deadline, kind_ == CallKind::kStream
+                                                  ? policy_.stream.timeout
+                                                  : planned_.policy->timeout)) {}
 
   void Explain(Explanation& to) {
-    to.upstream = upstream_.name;
+    std::vector<std::string> names;
+    for (const int number : route_.Upstreams()) {
+      names.push_back(snapshot_.upstreams[static_cast<size_t>(number)].name);
+    }
+    to.upstream = absl::StrJoin(names, " or ");
+    AddSection("split", SplitWords(), to);
     to.policy = policy_.name;
     to.values = ListPolicyValues(complete_, index_);
     if (!inbound_) {
       ExplainRetries(to);
       to.exhausted = TabulateExhausted(policy_.retry.exhausted, snapshot_.overload);
+    }
+    if (route_.timeout < policy_.timeout) {
+      AddSection("timeout",
+                 {absl::StrCat("the route ends unary calls after ", DurationWords(route_.timeout),
+                               ", before the policy does")},
+                 to);
     }
     AddSection("stream", StreamWords(), to);
     AddSection("rate limits", RateLimitWords(policy_.rate_limits, call_), to);
@@ -112,6 +125,22 @@ class PolicyExplainer {
   static void AddSection(std::string title, std::vector<std::string> sentences, Explanation& to) {
     if (sentences.empty()) return;
     to.sections.push_back({std::move(title), std::move(sentences)});
+  }
+
+  // Says how the route divides its calls. All else holds for the first upstream.
+  std::vector<std::string> SplitWords() const {
+    if (route_.split.empty()) return {};
+    std::vector<std::string> parts;
+    for (const SplitPart& part : route_.split) {
+      parts.push_back(absl::StrCat(snapshot_.upstreams[static_cast<size_t>(part.upstream)].name,
+                                   " ", part.weight));
+    }
+    return {absl::StrCat("calls are divided by weights: ", absl::StrJoin(parts, ", "),
+                         "; all attempts of a call go to one upstream"),
+            route_.split_key.empty()
+                ? "each call is drawn at random"
+                : absl::StrCat("calls with the same values of ",
+                               absl::StrJoin(route_.split_key, ", "), " go to the same upstream")};
   }
 
   // Says what bounds a stream where the policy has bounds of calls, or of streams.
@@ -199,6 +228,7 @@ class PolicyExplainer {
   const KeyFacts call_;
   const bool described_;  // as idempotent
   const PlannedPolicy planned_;
+  const Route& route_;
   const std::optional<CallKind> kind_;  // by the descriptor set
   const absl::Duration deadline_;
   const BackoffPolicy* told_ = nullptr;  // of the last of the retries
@@ -217,6 +247,12 @@ std::vector<std::string> Explanation::AllSentences() const {
   return all;
 }
 
+std::string Explanation::Fate() const {
+  if (!routed) return "no route matches: the call is answered UNIMPLEMENTED";
+  if (denied) return "the route denies the call: it is answered PERMISSION_DENIED";
+  return absl::StrCat("upstream ", upstream, ", policy ", policy);
+}
+
 absl::StatusOr<Explanation> Explain(const Snapshot& snapshot, const ReadConfig& complete,
                                     const ExplainQuestion& question) {
   const absl::StatusOr<int> listener = FindListener(snapshot, question);
@@ -225,10 +261,13 @@ absl::StatusOr<Explanation> Explain(const Snapshot& snapshot, const ReadConfig& 
   explanation.call = CallWords(snapshot, *listener, question);
   const Direction direction = snapshot.listeners[static_cast<size_t>(*listener)].direction;
   const std::optional<std::string> path = PathOf(question);
+  Metadata head;
+  for (const auto& [name, value] : question.headers) head.Add(name, value);
   const std::vector<RouteStep> steps = TraceRoutes(snapshot, {.listener = {*listener, direction},
                                                               .authority = question.authority,
                                                               .path = path,
-                                                              .peer = question.peer});
+                                                              .peer = question.peer,
+                                                              .headers = head});
   for (const RouteStep& step : steps) {
     const std::string place = absl::StrCat("routes[", step.route, "]");
     explanation.routes.push_back(
@@ -237,6 +276,8 @@ absl::StatusOr<Explanation> Explain(const Snapshot& snapshot, const ReadConfig& 
   explanation.routed = !steps.empty() && steps.back().because.empty();
   if (!explanation.routed) return explanation;
   const Route& route = snapshot.routes.routes()[static_cast<size_t>(steps.back().route)];
+  explanation.denied = route.deny;
+  if (explanation.denied) return explanation;
   PolicyExplainer(snapshot, complete, route, question).Explain(explanation);
   return explanation;
 }

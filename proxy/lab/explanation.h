@@ -19,7 +19,8 @@ namespace levee {
 
 struct ReadConfig;
 
-// The call that is asked about. The routing facts that are not given match every route.
+// The call that is asked about. The routing facts that are not given match every route, but for
+// headers: the call has those that are given.
 struct ExplainQuestion {
   std::optional<std::string> authority;
   std::optional<std::string> method;    // "shop.Cart/Add", with or without a slash before it
@@ -54,10 +55,15 @@ struct ExplainedSection {
 struct Explanation {
   std::vector<ExplainedRoute> routes;  // the last one is the call's, if `routed`
   bool routed = false;
-  std::string call;  // the facts that were asked about: `listener "egress", any authority, ...`
+  bool denied = false;  // by its route; there is nothing more to say of it
+  std::string call;     // the facts that were asked about: `listener "egress", any authority, ...`
 
-  // Only of a call that has a route.
-  std::string upstream;
+  // Returns what becomes of the call, in words.
+  std::string Fate() const;
+
+  // Whether the call has a policy, which the following is about.
+  bool planned() const { return routed && !denied; }
+  std::string upstream;  // of a split all of them: "cart or cart-v2"
   std::string policy;
   std::vector<EffectiveValue> values;
   std::vector<ExplainedRetries> retries;  // the policy's own first; none if calls are not retried

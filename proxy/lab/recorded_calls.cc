@@ -139,8 +139,12 @@ const Route* RouteOf(const RecordedCall& call, const Snapshot& snapshot) {
     listener.index = static_cast<int>(i);
     if (each.name == call.listener) break;
   }
-  return snapshot.routes.Find(
-      {.listener = listener, .authority = call.authority, .path = call.path, .peer = call.peer});
+  const Metadata unrecorded;
+  return snapshot.routes.Find({.listener = listener,
+                               .authority = call.authority,
+                               .path = call.path,
+                               .peer = call.peer,
+                               .headers = unrecorded});
 }
 
 absl::StatusOr<std::vector<RecordedCall>> ReadRecordedCalls(const std::vector<ConfigText>& logs) {

@@ -42,7 +42,8 @@ struct RecordedCall {
 };
 
 // Returns the route of the call in a configuration: that of the listener of its name, or else of
-// the last one for the application's own calls. nullptr: there is none.
+// the last one for the application's own calls. A log has no headers, so the call is taken as one
+// without any. nullptr: there is none.
 const Route* RouteOf(const RecordedCall& call, const Snapshot& snapshot);
 
 // Reads the lines of access logs, and returns the calls in the order in which they began. Refuses

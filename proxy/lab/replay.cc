@@ -79,7 +79,7 @@ class ReplayRun {
   Random random_;
   SimClock clock_;
   std::map<std::pair<std::string, std::string>, AnswerPool> pools_;  // by upstream and authority
-  std::map<std::tuple<int, int, std::string>, Destination*> known_;
+  std::map<std::tuple<int, int, std::string, absl::Duration>, Destination*> known_;
   std::deque<Destination> destinations_;
   std::vector<Seen> seen_;
   ReplayTally tally_;
@@ -115,9 +115,11 @@ absl::Status ReplayRun::Place(size_t number) {
                                                    Quoted(call.authority), ", method ",
                                                    Quoted(call.path), ", which the log has"));
   }
-  Destination*& destination = known_[{route->policy, route->upstream, call.authority}];
+  Destination*& destination =
+      known_[{route->policy, route->upstream, call.authority, route->timeout}];
   if (destination == nullptr) {
-    const CallPolicy& policy = snapshot.policies[static_cast<size_t>(route->policy)];
+    CallPolicy policy = snapshot.policies[static_cast<size_t>(route->policy)];
+    policy.timeout = std::min(policy.timeout, route->timeout);
     destination = &destinations_.emplace_back(clock_, policy, random_.Next());
     destination->pool = &pools_[{call.upstream, call.authority}];
     SimSidecar& sidecar = destination->sidecar;

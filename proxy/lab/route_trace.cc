@@ -19,6 +19,22 @@ std::string NameOf(const Snapshot& snapshot, int listener) {
   return Quoted(snapshot.listeners[static_cast<size_t>(listener)].name);
 }
 
+std::string HeaderWords(const HeaderMatch& match) {
+  const std::string text = match.text.empty() ? "" : " " + Quoted(match.text);
+  return absl::StrCat(match.name, " ", Abseil(HeaderTestName(match.test)), text);
+}
+
+// `head` does not meet all conditions of the route.
+std::string HeaderMismatch(const Route& route, const Metadata& head) {
+  for (const HeaderMatch& match : route.headers) {
+    if (match.Holds(head)) continue;
+    const std::string_view value = head.Get(match.name);
+    return absl::StrCat("it asks for header ", HeaderWords(match), ", and the call has ",
+                        value.data() == nullptr ? "none" : Quoted(std::string(value)));
+  }
+  return "";
+}
+
 // Returns what the route asks for in that field, as text; empty: nothing.
 std::string PatternOf(const Snapshot& snapshot, const Route& route, RouteField field) {
   const auto unless_all = [](const std::string& glob) {
@@ -34,6 +50,10 @@ std::string PatternOf(const Snapshot& snapshot, const Route& route, RouteField f
       return unless_all(route.method);
     case RouteField::kPeer:
       return unless_all(route.peer);
+    case RouteField::kHeaders:
+      return absl::StrJoin(route.headers, ", ", [](std::string* out, const HeaderMatch& match) {
+        absl::StrAppend(out, HeaderWords(match));
+      });
   }
   return "";
 }
@@ -77,6 +97,8 @@ std::string WhyNot(const Snapshot& snapshot, const Route& route, const RouteRequ
       return differs(call.path);
     case RouteField::kPeer:
       return differs(call.peer);
+    case RouteField::kHeaders:
+      return HeaderMismatch(route, *call.headers.head());
   }
   return "";
 }

@@ -22,11 +22,13 @@ struct ScenarioCall {
   int service = 0;  // its index
   std::string method;
   std::string peer;  // the caller's name by its certificate; empty: it shows none
+  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::shared_ptr<const Snapshot> sidecar;  // owns the policies; nullptr: there is none
   const CallPolicy* policy = nullptr;
-  const CallPolicy* shadow = nullptr;  // decides beside `policy`; nullptr: none does
-  bool idempotent = false;             // the method is described as idempotent
-  std::optional<CallKind> described;   // what its descriptor says it is
+  absl::Duration timeout = absl::InfiniteDuration();  // of its route, beside the policy's
+  const CallPolicy* shadow = nullptr;                 // decides beside `policy`; nullptr: none does
+  bool idempotent = false;                            // the method is described as idempotent
+  std::optional<CallKind> described;                  // what its descriptor says it is
   absl::Duration connect_wait = absl::ZeroDuration();  // of the upstream
   // What the sidecar before the service takes it in by; nullptr: there is none.
   std::shared_ptr<const Snapshot> inbound;  // owns `inbound_policy`

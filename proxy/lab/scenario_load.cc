@@ -111,6 +111,9 @@ ScenarioCall ScenarioReader::CallOf(const std::string& path, const std::string& 
   call.service = ServiceOf(path, text.substr(0, slash));
   call.method = text.substr(slash + 1);
   call.peer = caller.peer();
+  for (const v1::Header& header : caller.headers()) {
+    call.headers.emplace_back(header.name(), header.value());
+  }
   call.sidecar = sidecars_.Read(caller_path + ".sidecar", caller.sidecar());
   call.policy = &WithoutSidecar();
   if (call.sidecar != nullptr && call.service >= 0) {
@@ -229,7 +232,10 @@ void ScenarioReader::TakeCallsIn(const v1::Scenario& message) {
                                : sidecars_.Read(path + ".sidecar", service.sidecar());
     if (sidecar == nullptr) continue;
     const auto take_in = [&](ScenarioCall& call) {
-      if (call.service == i) ScenarioSidecars::RouteIn(sidecar, service.name(), call);
+      if (call.service != i || ScenarioSidecars::RouteIn(sidecar, service.name(), call)) return;
+      Add(path + ".sidecar", CheckCode::kDanglingReference,
+          absl::StrCat("denies the calls of ", Quoted(call.method), " by ",
+                       call.peer.empty() ? "callers without a certificate" : Quoted(call.peer)));
     };
     for (ScenarioClient& client : scenario_.clients) take_in(client.call);
     for (ScenarioService& caller : scenario_.services) {

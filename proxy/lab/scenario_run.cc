@@ -132,6 +132,7 @@ SimSidecar& Run::Sidecar(const std::string& caller, const ScenarioCall& call) {
   if (none) {
     sidecar.endpoints().TakeTurns();
   } else {
+    sidecar.policy.timeout = std::min(sidecar.policy.timeout, call.timeout);
     sidecar.overload = call.sidecar->overload;
     sidecar.idempotent = call.idempotent;
     sidecar.described = call.described;

@@ -19,12 +19,15 @@ std::string MethodOf(const std::string& authority, const ScenarioCall& call) {
 const Route* Find(const Snapshot& snapshot, Direction direction, const std::string& authority,
                   const ScenarioCall& call) {
   const std::string method = MethodOf(authority, call);
+  Metadata head;
+  for (const auto& [name, value] : call.headers) head.Add(name, value);
   for (size_t i = 0; i < snapshot.listeners.size(); ++i) {
     if (snapshot.listeners[i].direction != direction) continue;
     const Route* const route = snapshot.routes.Find({.listener = {static_cast<int>(i), direction},
                                                      .authority = authority,
                                                      .path = method,
-                                                     .peer = call.peer});
+                                                     .peer = call.peer,
+                                                     .headers = head});
     if (route != nullptr) return route;
   }
   return nullptr;
@@ -62,6 +65,7 @@ void ScenarioSidecars::RouteOut(const std::string& path, const std::string& auth
     return;
   }
   call.policy = &snapshot.policies[static_cast<size_t>(route->policy)];
+  call.timeout = route->timeout;
   if (route->shadow.has_value()) {
     call.shadow = &snapshot.policies[static_cast<size_t>(*route->shadow)];
   }
@@ -72,12 +76,14 @@ void ScenarioSidecars::RouteOut(const std::string& path, const std::string& auth
   if (methods != nullptr) call.described = methods->KindOf(method);
 }
 
-void ScenarioSidecars::RouteIn(const std::shared_ptr<const Snapshot>& service,
+bool ScenarioSidecars::RouteIn(const std::shared_ptr<const Snapshot>& service,
                                const std::string& authority, ScenarioCall& call) {
   const Route* const route = Find(*service, Direction::kInbound, authority, call);
-  if (route == nullptr) return;
+  if (route == nullptr) return true;
+  if (route->deny) return false;
   call.inbound = service;
   call.inbound_policy = &service->policies[static_cast<size_t>(route->policy)];
+  return true;
 }
 
 std::shared_ptr<const Snapshot> ScenarioSidecars::WithGuard(const std::string& path,

@@ -32,8 +32,8 @@ class ScenarioSidecars {
   void RouteOut(const std::string& path, const std::string& authority, ScenarioCall& call);
 
   // Gives the call what takes it in at its service, whose sidecar has the configuration `service`:
-  // the first of its inbound listeners with a route for it.
-  static void RouteIn(const std::shared_ptr<const Snapshot>& service, const std::string& authority,
+  // the first of its inbound listeners with a route for it. Returns false if that denies the call.
+  static bool RouteIn(const std::shared_ptr<const Snapshot>& service, const std::string& authority,
                       ScenarioCall& call);
 
   // Returns the configuration of a sidecar with nothing but this guard, the value at `path`;

@@ -10,7 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "base/enum_values.h"
+#include "base/random.h"
+#include "policy/header_match.h"
+#include "wire/metadata.h"
 
 namespace levee {
 
@@ -34,7 +38,7 @@ struct ListenerRef {
 };
 
 // The conditions of a route, in the order in which they are looked at.
-enum class RouteField : uint8_t { kListener, kAuthority, kMethod, kPeer };
+enum class RouteField : uint8_t { kListener, kAuthority, kMethod, kPeer, kHeaders };
 
 // Returns its name in `match`.
 constexpr std::string_view RouteFieldName(RouteField field) {
@@ -47,6 +51,8 @@ constexpr std::string_view RouteFieldName(RouteField field) {
       return "method";
     case RouteField::kPeer:
       return "peer";
+    case RouteField::kHeaders:
+      return "headers";
   }
   return "";
 }
@@ -71,12 +77,36 @@ class RouteFact {
   std::optional<std::string_view> text_;
 };
 
-// The facts by which a route is found. A request that leaves one out does not compile. Refers to all of them.
+// The headers of a call. As a RouteFact it has no default.
+class RouteHeaders {
+ public:
+  // Refers to `head`.
+  RouteHeaders(const Metadata& head) : head_(&head) {}  // NOLINT(google-explicit-constructor)
+
+  // Nobody has said them, and every condition holds.
+  RouteHeaders(std::nullopt_t) {}  // NOLINT(google-explicit-constructor)
+
+  // nullptr: nobody has said them.
+  const Metadata* head() const { return head_; }
+
+ private:
+  const Metadata* head_ = nullptr;
+};
+
+// The facts by which a route is found. A request that leaves one out does not compile. Refers to
+// all of them.
 struct RouteRequest {
   const ListenerRef& listener;
   RouteFact authority;  // the text that the call is routed by
   RouteFact path;
   RouteFact peer;  // the caller's name by its certificate; empty: none was demanded
+  RouteHeaders headers;
+};
+
+// One of the upstreams among which a route divides its calls.
+struct SplitPart {
+  int upstream = 0;  // index into the snapshot's upstreams
+  int weight = 0;    // its share of the calls is this part of the sum of all
 };
 
 struct Route {
@@ -84,10 +114,29 @@ struct Route {
   std::string authority = "*";
   std::string method = "*";                  // glob over the call's :path ("/pkg.Service/Method")
   std::string peer = "*";                    // glob over the caller's name by its certificate
+  std::vector<HeaderMatch> headers;          // all must hold; at most kMaxHeaderMatches
+  bool deny = false;                         // the calls are refused; the fields below mean nothing
   int upstream = 0;                          // index into the snapshot's upstreams
   int policy = 0;                            // index into the snapshot's policies
   std::optional<int> shadow = std::nullopt;  // likewise: it decides beside `policy`
-  ListenerRef listener;                      // the one that it serves; kNone: all of that direction
+  absl::Duration timeout = absl::InfiniteDuration();  // as the policy's; the smaller one holds
+  std::vector<SplitPart> split;  // in the place of `upstream`, which is the first of them then
+  std::vector<std::string> split_key;  // the headers by whose values the part is drawn
+  ListenerRef listener;                // the one that it serves; kNone: all of that direction
+
+  // Returns the upstreams that its calls may go to.
+  std::vector<int> Upstreams() const;
+
+  // Returns the upstream of a call with that head. Without `split_key`, or without any of its
+  // headers, `random` draws it; else calls with the same values have the same one, in every
+  // sidecar with the same weights. It is not a route that denies.
+  int UpstreamOf(const Metadata& head, Random& random) const;
+
+  // Whether each call has to be looked at to know where it goes.
+  bool DependsOnCalls() const { return !headers.empty() || !split.empty(); }
+
+  // Whether a head meets all conditions on headers.
+  bool TakesHeaders(const Metadata& head) const;
 
   // Returns the first condition that the call does not meet; nullopt: the route matches.
   std::optional<RouteField> Mismatch(const RouteRequest& request) const;
@@ -105,6 +154,18 @@ class RouteTable {
   // Whether calls of different callers may take different routes.
   bool tells_peers_apart() const { return tells_peers_apart_; }
 
+  // Whether there is a route that DependsOnCalls.
+  bool looks_at_calls() const { return looks_at_calls_; }
+
+  // Returns the numbers of the routes among which the headers of a call decide: of those that match
+  // but for their headers, the ones up to the first without conditions on headers. Linear in the
+  // routes. `request` has no headers.
+  std::vector<int> Candidates(const RouteRequest& request) const;
+
+  // Returns the number of the first route that has the same policy, shadow and timeout: what is
+  // known of calls of the one to an upstream is known of calls of the other.
+  int RulesOf(int route) const { return rules_[static_cast<size_t>(route)]; }
+
   // The first route that matches, nullptr if none does. Linear in the routes: callers keep the
   // result in a cache.
   const Route* Find(const RouteRequest& request) const;
@@ -113,7 +174,9 @@ class RouteTable {
 
  private:
   std::vector<Route> routes_;
+  std::vector<int> rules_;  // by route
   bool tells_peers_apart_;
+  bool looks_at_calls_;
 };
 
 }  // namespace levee

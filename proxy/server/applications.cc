@@ -7,10 +7,12 @@ Applications ApplicationsOf(const Snapshot& snapshot) {
   Applications applications;
   for (const Route& route : snapshot.routes.routes()) {
     if (route.listener.direction != Direction::kInbound || route.listener.index < 0) continue;
-    const UpstreamSpec& upstream = snapshot.upstreams[static_cast<size_t>(route.upstream)];
-    if (upstream.by != UpstreamSpec::By::kEndpoints) continue;
-    const auto listener = static_cast<size_t>(route.listener.index);
-    applications[snapshot.listeners[listener].name].insert(upstream.name);
+    for (const int number : route.Upstreams()) {
+      const UpstreamSpec& upstream = snapshot.upstreams[static_cast<size_t>(number)];
+      if (upstream.by != UpstreamSpec::By::kEndpoints) continue;
+      const auto listener = static_cast<size_t>(route.listener.index);
+      applications[snapshot.listeners[listener].name].insert(upstream.name);
+    }
   }
   return applications;
 }

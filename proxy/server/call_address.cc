@@ -31,4 +31,9 @@ absl::Status NoRoute(std::string_view authority, std::string_view path) {
                                                "\", method \"", Abseil(path), "\""));
 }
 
+absl::Status Denied(std::string_view path) {
+  return absl::PermissionDeniedError(
+      absl::StrCat("this caller may not call \"", Abseil(path), "\" here"));
+}
+
 }  // namespace levee

@@ -44,6 +44,9 @@ inline constexpr char kAuthorityTooLong[] =
 // Returns the error of a call that no route is for.
 absl::Status NoRoute(std::string_view authority, std::string_view path);
 
+// Returns the error of a call that its route denies.
+absl::Status Denied(std::string_view path);
+
 // Returns the authority without the dot that ends an absolute name. The address that is dialled
 // keeps it, since the search list of the system does not apply to such a name.
 std::string WithoutFinalDot(std::string_view authority);

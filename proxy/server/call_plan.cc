@@ -57,13 +57,36 @@ std::shared_ptr<CallPlan> PlanCache::Find(const PlanKey& key) const {
   return found == plans_.end() ? nullptr : found->second;
 }
 
-bool PlanCache::Insert(const PlanKey& key, std::shared_ptr<CallPlan> plan) {
-  const size_t bytes = Bytes(key);
+bool PlanCache::MakeRoom(size_t bytes) {
   const bool full = bytes_ + bytes > kMaxBytes;
   if (full) Clear();
   bytes_ += bytes;
+  return full;
+}
+
+bool PlanCache::Insert(const PlanKey& key, std::shared_ptr<CallPlan> plan) {
+  const bool full = MakeRoom(Bytes(key));
   plans_.emplace(OwnedKey(key), std::move(plan));
   return full;
+}
+
+const RouteChoice* PlanCache::FindChoice(const PlanKey& key) const {
+  const auto found = choices_.find(key);
+  return found == choices_.end() ? nullptr : found->second.get();
+}
+
+const RouteChoice* PlanCache::InsertChoice(const PlanKey& key, const RouteTable& table,
+                                           const std::vector<int>& candidates, bool& full) {
+  const auto known = shared_choices_.find(candidates);
+  std::shared_ptr<const RouteChoice> choice =
+      known != shared_choices_.end() ? known->second
+                                     : std::make_shared<const RouteChoice>(table, candidates);
+  const bool is_new = known == shared_choices_.end();
+  full = MakeRoom(Bytes(key) + (is_new ? choice->bytes() : 0));
+  // MakeRoom may have dropped the shared choice, and its bytes with it.
+  if (is_new || full) shared_choices_.emplace(candidates, choice);
+  if (full && !is_new) bytes_ += choice->bytes();
+  return choices_.emplace(OwnedKey(key), std::move(choice)).first->second.get();
 }
 
 }  // namespace levee

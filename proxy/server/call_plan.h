@@ -24,6 +24,7 @@
 #include "policy/latency_estimate.h"
 #include "policy/retry_budget.h"
 #include "policy/retry_distribution.h"
+#include "policy/route_choice.h"
 #include "policy/usual_answer.h"
 #include "server/call_address.h"
 #include "server/method_kinds.h"
@@ -106,6 +107,12 @@ struct PlanKey {
   CallAddress address;
   std::string_view path;
   std::string_view peer;  // the caller's identity; empty where all callers take the same routes
+
+  // Where each call has to be looked at: the rules of the route that it takes
+  // (RouteTable::RulesOf), and its upstream. kByFacts: they follow from the other facts.
+  static constexpr int kByFacts = -1;
+  int rules = kByFacts;
+  int upstream = kByFacts;
 };
 
 // The cache. Bounded in bytes: when it is full it starts anew, since a caller that makes up paths
@@ -118,8 +125,20 @@ class PlanCache {
   // True if the bound was reached and the others were dropped.
   bool Insert(const PlanKey& key, std::shared_ptr<CallPlan> plan);
 
+  // Returns the choice that the headers of calls with this key have; nullptr if none is known.
+  // Valid until the next change.
+  const RouteChoice* FindChoice(const PlanKey& key) const;
+
+  // Keeps the choice among `candidates` (RouteTable::Candidates) for calls with this key, and
+  // returns it, valid until the next change. Keys that leave the same choice share it. `table`
+  // outlives it. `full`: as Insert returns it.
+  const RouteChoice* InsertChoice(const PlanKey& key, const RouteTable& table,
+                                  const std::vector<int>& candidates, bool& full);
+
   void Clear() {
     plans_.clear();
+    choices_.clear();
+    shared_choices_.clear();
     bytes_ = 0;
   }
 
@@ -151,13 +170,17 @@ class PlanCache {
           routed_by(key.address.routed_by),
           original(key.address.original),
           path(key.path),
-          peer(key.peer) {}
+          peer(key.peer),
+          rules(key.rules),
+          upstream(key.upstream) {}
     PlanKey view() const {
-      return {listener, {.routed_by = routed_by, .original = original}, path, peer};
+      return {listener, {.routed_by = routed_by, .original = original}, path, peer, rules,
+              upstream};
     }
 
     ListenerRef listener;
     std::string routed_by, original, path, peer;
+    int rules, upstream;
   };
   struct Hash {
     using is_transparent = void;
@@ -165,10 +188,12 @@ class PlanCache {
       const size_t listener = 2 * static_cast<size_t>(key.listener.index + 1) +
                               static_cast<size_t>(key.listener.direction);
       const size_t hash = absl::HashOf(listener, Abseil(key.address.routed_by), Abseil(key.path));
-      // Nearly no connection was redirected, and hardly ever its caller makes a difference.
-      return key.address.original.empty() && key.peer.empty()
+      // Nearly no connection was redirected, and hardly ever its caller or a header makes a
+      // difference.
+      return key.address.original.empty() && key.peer.empty() && key.rules == PlanKey::kByFacts
                  ? hash
-                 : absl::HashOf(hash, Abseil(key.address.original), Abseil(key.peer));
+                 : absl::HashOf(hash, Abseil(key.address.original), Abseil(key.peer), key.rules,
+                                key.upstream);
     }
     size_t operator()(const OwnedKey& key) const { return (*this)(key.view()); }
   };
@@ -177,7 +202,7 @@ class PlanCache {
     bool operator()(const PlanKey& a, const PlanKey& b) const {
       return a.address.routed_by == b.address.routed_by && a.path == b.path &&
              a.listener == b.listener && a.address.original == b.address.original &&
-             a.peer == b.peer;
+             a.peer == b.peer && a.rules == b.rules && a.upstream == b.upstream;
     }
     bool operator()(const OwnedKey& a, const PlanKey& b) const { return (*this)(a.view(), b); }
     bool operator()(const PlanKey& a, const OwnedKey& b) const { return (*this)(a, b.view()); }
@@ -186,7 +211,12 @@ class PlanCache {
     }
   };
 
+  // Drops everything if there is no room for so many bytes more. Returns whether it has.
+  bool MakeRoom(size_t bytes);
+
   absl::flat_hash_map<OwnedKey, std::shared_ptr<CallPlan>, Hash, Equal> plans_;
+  absl::flat_hash_map<OwnedKey, std::shared_ptr<const RouteChoice>, Hash, Equal> choices_;
+  absl::flat_hash_map<std::vector<int>, std::shared_ptr<const RouteChoice>> shared_choices_;
   size_t bytes_ = 0;
 };
 

@@ -361,14 +361,8 @@ h2::StreamHandler* Worker::OnRequest(DownstreamConnection& from, h2::Stream& str
                                 : std::string_view()};
   std::shared_ptr<CallPlan> plan = plans_.Find(key);
   if (plan == nullptr) {
-    auto made = MakePlan(key, from.origin());
-    if (!made.ok()) {
-      const bool no_route = made.status().code() == absl::StatusCode::kUnimplemented;
-      if (no_route) series_.rejects[Reject::kNoRoute].Add();
-      return Refuse(from, stream, fields,
-                    no_route ? StatusCode::kUnimplemented : StatusCode::kResourceExhausted,
-                    std::string(made.status().message()));
-    }
+    auto made = FindPlan(key, fields, from.origin());
+    if (!made.ok()) return RefuseUnplanned(from, stream, fields, made.status());
     plan = *std::move(made);
   }
   plan->destination->last_used = loop_.now();

@@ -218,7 +218,12 @@ class Worker final : private net::TurnHandler {
   void Stop();
   h2::StreamHandler* Refuse(DownstreamConnection& from, h2::Stream& stream, const Metadata& head,
                             StatusCode code, const std::string& message);
-  absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(const PlanKey& key,
+  h2::StreamHandler* RefuseUnplanned(DownstreamConnection& from, h2::Stream& stream,
+                                     const Metadata& head, const absl::Status& why);
+  absl::StatusOr<std::shared_ptr<CallPlan>> FindPlan(PlanKey key, const Metadata& head,
+                                                     const ConnectionOrigin& origin);
+  absl::StatusOr<std::shared_ptr<CallPlan>> MakePlan(const PlanKey& key, const Route& route,
+                                                     int number, const std::string& routed_by,
                                                      const ConnectionOrigin& origin);
   Http2Connection::Options ConnectionOptions(Peer peer) const;
   void ConnectionEnded();

@@ -22,7 +22,7 @@ inline std::set<DedupeTableName> DedupeTablesOf(const Snapshot& snapshot) {
   std::set<DedupeTableName> tables;
   for (const Route& route : snapshot.routes.routes()) {
     if (!snapshot.policies[static_cast<size_t>(route.policy)].dedupe.has_value()) continue;
-    tables.emplace(route.upstream, route.policy);
+    for (const int upstream : route.Upstreams()) tables.emplace(upstream, route.policy);
   }
   return tables;
 }

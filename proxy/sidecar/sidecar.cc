@@ -153,13 +153,15 @@ void Sidecar::HoldConfigured(const std::shared_ptr<const Snapshot>& snapshot) {
   Held held{.snapshot = snapshot};
   std::set<std::tuple<int, int, std::optional<int>>> known;  // many routes may want the same
   for (const Route& route : snapshot->routes.routes()) {
-    if (!known.emplace(route.upstream, route.policy, route.shadow).second) continue;
-    const std::string& upstream = snapshot->upstreams[static_cast<size_t>(route.upstream)].name;
     const RoutePolicies policies{
         .policy = *policy_at(route.policy),
         .shadow = route.shadow.has_value() ? policy_at(*route.shadow) : nullptr};
-    held.features.emplace_back(tables_, policies, PlannedFor{upstream, "", net::ReadClock()});
-    FeatureSeries(shared_.metrics, /*worker=*/0, upstream, policies);
+    for (const int number : route.Upstreams()) {
+      if (!known.emplace(number, route.policy, route.shadow).second) continue;
+      const std::string& upstream = snapshot->upstreams[static_cast<size_t>(number)].name;
+      held.features.emplace_back(tables_, policies, PlannedFor{upstream, "", net::ReadClock()});
+      FeatureSeries(shared_.metrics, /*worker=*/0, upstream, policies);
+    }
   }
   std::vector<std::shared_ptr<RateLimiter>> limits;
   for (const CallPolicy& policy : snapshot->policies) {

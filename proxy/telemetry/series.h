@@ -26,6 +26,7 @@ enum class Reject {
   kMetadata,       // There are more or larger fields than limits.metadata_* allow.
   kLoop,           // The call would come back to a listener of this sidecar.
   kNoRoute,
+  kDenied,       // The route of the call denies it.
   kNotCaptured,  // The `capture` of the listener does not have the protocol.
   kBadConnect,   // No proxy can follow the CONNECT request.
 };
@@ -45,6 +46,8 @@ constexpr std::string_view RejectName(Reject reject) {
       return "loop";
     case Reject::kNoRoute:
       return "no_route";
+    case Reject::kDenied:
+      return "denied";
     case Reject::kNotCaptured:
       return "not_captured";
     case Reject::kBadConnect:

@@ -38,13 +38,12 @@ constexpr char kInboundRoutes[] =
 
 using Given = std::map<std::string, const FieldDescriptor*>;
 
-// The words of an enum, as the configuration has them, without those that are not supported.
+// The words of an enum, as the configuration has them.
 std::vector<std::string> WordsOf(const EnumDescriptor& type) {
   constexpr std::string_view kFirst = "UNSPECIFIED";  // behind the prefix of all values
   const size_t prefix = type.value(0)->name().size() - kFirst.size();
   std::vector<std::string> words;
   for (int i = 1; i < type.value_count(); ++i) {
-    if (!type.value(i)->options().GetExtension(v1::value_later).empty()) continue;
     words.push_back(absl::AsciiStrToLower(type.value(i)->name().substr(prefix)));
   }
   return words;
@@ -82,7 +81,7 @@ class Drawer {
       const FieldDescriptor& field = *type.field(i);
       if (field.real_containing_oneof() != nullptr) continue;
       const v1::FieldRule& rule = field.options().GetExtension(v1::rule);
-      if (!rule.later().empty() || !CanBeDrawn(field)) continue;
+      if (!CanBeDrawn(field)) continue;
       const FieldValues* const values = FindFieldValues(field);
       const double share = values != nullptr ? values->share : 0.5;
       if (rule.required() || draws_.Chance(share)) given[std::string(field.name())] = &field;
@@ -227,7 +226,6 @@ void AddFieldsWithoutValues(const Descriptor& type, std::set<const Descriptor*>&
   if (!seen.insert(&type).second) return;
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor& field = *type.field(i);
-    if (!field.options().GetExtension(v1::rule).later().empty()) continue;
     if (field.message_type() != nullptr) {
       AddFieldsWithoutValues(*field.message_type(), seen, missing);
     } else if (!CanBeDrawn(field)) {

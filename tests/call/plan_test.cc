@@ -24,7 +24,7 @@ TEST(PlannedPolicy, HedgesOnlyWhatIsKnownToBeIdempotent) {
   const CallPolicy hedged = Policy(IdempotencyMode::kAuto, true);
   const PlannedPolicy known = PlanCalls(hedged, true);
   EXPECT_EQ(known.hedge, &*hedged.hedge);
-  EXPECT_EQ(known.policy, known.hedged.get());
+  EXPECT_EQ(known.policy, known.own.get());
   const PlannedPolicy unknown = PlanCalls(hedged, false);
   EXPECT_EQ(unknown.hedge, nullptr);
   EXPECT_EQ(unknown.policy, &hedged);
@@ -36,6 +36,16 @@ TEST(PlannedPolicy, WithAKeyIsIdempotentButNotHedged) {
   const PlannedPolicy plan = PlanCalls(policy, false);
   EXPECT_TRUE(plan.idempotent);
   EXPECT_EQ(plan.hedge, nullptr);
+}
+
+TEST(PlanCalls, TheSmallerTimeoutOfRouteAndPolicyHolds) {
+  CallPolicy policy;
+  policy.timeout = absl::Seconds(2);
+  EXPECT_EQ(PlanCalls(policy, false).policy, &policy);
+  EXPECT_EQ(PlanCalls(policy, false, absl::Seconds(3)).policy, &policy);
+  const PlannedPolicy plan = PlanCalls(policy, false, absl::Seconds(1));
+  EXPECT_EQ(plan.policy->timeout, absl::Seconds(1));
+  EXPECT_EQ(policy.timeout, absl::Seconds(2));
 }
 
 }  // namespace

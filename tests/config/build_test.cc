@@ -91,11 +91,17 @@ TEST(Build, RoutesPointToUpstreamsAndPolicies) {
   EXPECT_EQ(routes[1].authority, "*");
   EXPECT_EQ(routes[1].upstream, 0);
   EXPECT_EQ(snapshot->policies[static_cast<size_t>(routes[1].policy)].name, "default");
-  EXPECT_EQ(snapshot->routes.Find(
-                {.listener = {}, .authority = "b.shop:80", .path = "/shop.B/Get", .peer = ""}),
+  EXPECT_EQ(snapshot->routes.Find({.listener = {},
+                                   .authority = "b.shop:80",
+                                   .path = "/shop.B/Get",
+                                   .peer = "",
+                                   .headers = std::nullopt}),
             &routes[0]);
-  EXPECT_EQ(snapshot->routes.Find(
-                {.listener = {}, .authority = "c.shop:80", .path = "/shop.B/Get", .peer = ""}),
+  EXPECT_EQ(snapshot->routes.Find({.listener = {},
+                                   .authority = "c.shop:80",
+                                   .path = "/shop.B/Get",
+                                   .peer = "",
+                                   .headers = std::nullopt}),
             &routes[1]);
 }
 

@@ -130,8 +130,8 @@ std::vector<std::pair<std::string, CheckCode>> WrongTexts(const FieldRule& rule)
       return {{"http://a", kAuthorityGlob}, {"a b", kAuthorityGlob}, {"\"\"", kAuthorityGlob}};
     case FieldRule::METHOD_GLOB:
       return {{"a/b", kMethodGlob}, {"/a b", kMethodGlob}, {"\"\"", kMethodGlob}};
-    case FieldRule::UNDECIDED:
-      return {{"x", kNotSupported}, {"7", kNotSupported}};
+    case FieldRule::REGEX:
+      return {{"\"a(\"", kRegex}, {"\"\"", kRegex}, {"\"(?=a)\"", kRegex}};
     case FieldRule::ADDED_HEADER:
       return {{"te", kAddedHeader}, {"grpc-x", kAddedHeader}, {"\":path\"", kAddedHeader}};
     case FieldRule::RATE_LIMIT_KEY:
@@ -140,6 +140,8 @@ std::vector<std::pair<std::string, CheckCode>> WrongTexts(const FieldRule& rule)
       return {{"many", kWhole}, {"1.5", kWhole}, {"\"\"", kWhole}, {"-1", kOutOfRange}};
     case FieldRule::HEADER:
       return {{"\":path\"", kHeader}, {"a b", kHeader}, {"\"\"", kHeader}};
+    case FieldRule::HEADER_KEY:
+      return {{"method", kHeader}, {"\"header:\"", kHeader}, {"\"header:a b\"", kHeader}};
     case FieldRule::TLS_VERSION:
       return {{"1.1", kTlsVersion}, {"2", kTlsVersion}, {"\"\"", kTlsVersion}};
     case FieldRule::ALT_NAME:
@@ -194,16 +196,11 @@ std::vector<std::pair<std::string, CheckCode>> WrongValues(const FieldDescriptor
       break;
     case FieldDescriptor::CPPTYPE_ENUM:
       wrong = {{"nonsense", kUnknownWord}, {"unspecified", kUnknownWord}, {"1", kUnknownWord}};
-      for (int i = 1; i < field.enum_type()->value_count(); ++i) {
-        const auto& value = *field.enum_type()->value(i);
-        if (!value.options().HasExtension(config::v1::value_later)) continue;
-        wrong.emplace_back(WordOf(value), kNotSupported);
-      }
       break;
     default:
       wrong = WrongTexts(rule);
   }
-  if (rule.kind() != FieldRule::UNDECIDED) AddBounds(rule, wrong);
+  AddBounds(rule, wrong);
   const bool unit = rule.kind() == FieldRule::DURATION || rule.kind() == FieldRule::SIZE ||
                     rule.kind() == FieldRule::DURATION_OR_PERCENTILE;
   if (unit && !rule.none()) wrong.emplace_back("none", kNotSwitchedOff);
@@ -221,7 +218,6 @@ void ExpectWrong(const Fields& to, const FieldDescriptor& field, const std::stri
 void CheckField(const Fields& to, const FieldDescriptor& field) {
   const std::string path = absl::StrCat(PathOf(to), to.empty() ? "" : ".", field.name());
   const int value_column = static_cast<int>(field.name().size()) + 3;
-  const bool undecided = RuleOf(field).kind() == FieldRule::UNDECIDED;
   ExpectWrong(to, field, "~", {kNoValue, 1, path});
   if (field.is_repeated()) {
     ExpectWrong(to, field, "7", {kWrongType, value_column, path});
@@ -231,8 +227,6 @@ void CheckField(const Fields& to, const FieldDescriptor& field) {
     if (RuleOf(field).required()) ExpectWrong(to, field, "[]", {kEmptyList, 1, path});
     if (IsMessage(field))
       ExpectWrong(to, field, "[7]", {kWrongType, value_column + 1, path + "[0]"});
-  } else if (undecided) {
-    ExpectWrong(to, field, "[7]", {kNotSupported, 1, path});
   } else {
     ExpectWrong(to, field, "[7]", {kWrongType, 1, path});
     if (!IsMessage(field)) ExpectWrong(to, field, "{a: b}", {kWrongType, 1, path});
@@ -245,7 +239,7 @@ void CheckField(const Fields& to, const FieldDescriptor& field) {
       ExpectWrong(to, field, value, {code, value_column, path});
     }
   }
-  if (!undecided && RuleOf(field).required() && RuleOf(field).default_().empty()) {
+  if (RuleOf(field).required() && RuleOf(field).default_().empty()) {
     ++documents;
     const std::string without = Document(to, Required(*field.containing_type(), &field));
     bool found = false;

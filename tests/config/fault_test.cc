@@ -39,7 +39,6 @@ TEST(CheckCodes, AreDistinctAscendingAndNamed) {
 }
 
 TEST(CheckCodes, NineHundredsAreWarnings) {
-  EXPECT_FALSE(IsWarning(CheckCode::kNotSupported));
   EXPECT_TRUE(IsWarning(CheckCode::kAttemptsExceedTimeout));
   EXPECT_TRUE(IsWarning(CheckCode::kMoreWarnings));
   EXPECT_EQ(CheckCodeText(CheckCode::kMoreFaults), "LV001");

@@ -146,7 +146,8 @@ TEST(GuardConfig, ARouteServesTheListenerThatItNamesAndElseAllOfTheApplicationsO
     const Route* const route = snapshot->routes.Find({.listener = snapshot->ListenerRefOf(spec),
                                                       .authority = "a:1",
                                                       .path = "/s/M",
-                                                      .peer = ""});
+                                                      .peer = "",
+                                                      .headers = std::nullopt});
     return route == nullptr ? -1 : route->policy;
   };
   EXPECT_EQ(snapshot->listeners[1].direction, Direction::kInbound);

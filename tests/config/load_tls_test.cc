@@ -151,6 +151,21 @@ TEST_F(LoadedTlsTest, CallersHaveNamesWhereTheyShowCertificates) {
   EXPECT_THAT(faults, HasSubstr("f:3:70: LV321 policies[0].rate_limit[0].key[1]: is the same "));
 }
 
+TEST_F(LoadedTlsTest, APeerWantsCertificatesThatAreDemanded) {
+  const auto warnings = [&](const std::string& demanded) {
+    const std::string tls = Put(authority_.Issue()) + ",\n client_" + Ca() + demanded;
+    return FormatFaults(CheckConfig({{"f",
+                                      "upstreams: [{name: u, endpoints: [\"127.0.0.1:2\"]}]\n"
+                                      "routes: [{match: {listener: a, peer: x}, upstream: u}]\n" +
+                                          Listener(tls)}},
+                                    std::nullopt)
+                            .warnings);
+  };
+  EXPECT_THAT(warnings(""), Not(HasSubstr("LV939")));
+  EXPECT_THAT(warnings(", client_certificate: optional"),
+              HasSubstr("f:2:38: LV939 routes[0].match.peer: warning: listener a lets callers in"));
+}
+
 TEST_F(LoadedTlsTest, ARouteForSomeCallersLeavesTheOthersToTheNextOne) {
   const std::string own = Put(authority_.Issue()) + ",\n client_" + Ca();
   const auto warnings_of = [&](const std::string& routes) {

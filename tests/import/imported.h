@@ -42,8 +42,11 @@ inline std::string CallIn(const std::string& yaml, const std::string& authority,
                           const std::string& method) {
   const auto snapshot = CheckConfig({{"out", yaml}}, std::nullopt).snapshot;
   if (snapshot == nullptr) return "no policy";
-  const Route* route =
-      snapshot->routes.Find({.listener = {}, .authority = authority, .path = method, .peer = ""});
+  const Route* route = snapshot->routes.Find({.listener = {},
+                                              .authority = authority,
+                                              .path = method,
+                                              .peer = "",
+                                              .headers = std::nullopt});
   if (route == nullptr) return "none";
   const CallPolicy& policy = snapshot->policies[static_cast<size_t>(route->policy)];
   const int attempts = std::max(policy.retry.max_attempts,

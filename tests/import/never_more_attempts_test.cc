@@ -114,8 +114,11 @@ struct Fate {
 };
 
 Fate FateOf(const Snapshot& snapshot, const std::string& authority, const std::string& method) {
-  const Route* route =
-      snapshot.routes.Find({.listener = {}, .authority = authority, .path = method, .peer = ""});
+  const Route* route = snapshot.routes.Find({.listener = {},
+                                             .authority = authority,
+                                             .path = method,
+                                             .peer = "",
+                                             .headers = std::nullopt});
   if (route == nullptr) return {"none", 0};
   return {snapshot.upstreams[static_cast<size_t>(route->upstream)].name,
           snapshot.policies[static_cast<size_t>(route->policy)].retry.max_attempts};

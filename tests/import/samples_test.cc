@@ -98,8 +98,11 @@ TEST(Samples, APolicyThatLeveeWouldNotReadIsAFault) {
 TEST(Samples, AGrpcServiceConfigMeansTheSameToLevee) {
   const auto snapshot = CheckConfig({{"f", FromGrpc(kServiceConfig)}}, std::nullopt).snapshot;
   ASSERT_NE(snapshot, nullptr);
-  const Route* route = snapshot->routes.Find(
-      {.listener = {}, .authority = "cart.shop:50051", .path = "/shop.Cart/Get", .peer = ""});
+  const Route* route = snapshot->routes.Find({.listener = {},
+                                              .authority = "cart.shop:50051",
+                                              .path = "/shop.Cart/Get",
+                                              .peer = "",
+                                              .headers = std::nullopt});
   ASSERT_NE(route, nullptr);
   const CallPolicy& policy = snapshot->policies[static_cast<size_t>(route->policy)];
   EXPECT_EQ(policy.timeout, absl::Milliseconds(1500));
@@ -111,8 +114,11 @@ TEST(Samples, AGrpcServiceConfigMeansTheSameToLevee) {
   EXPECT_EQ(policy.retry.backoff.jitter, Jitter::kFactor);
   EXPECT_EQ(policy.retry.backoff.factor, 0.2);
   EXPECT_EQ(policy.retry.commit, CommitMode::kHeaders);
-  const Route* other = snapshot->routes.Find(
-      {.listener = {}, .authority = "cart.shop:50051", .path = "/shop.Cart/Put", .peer = ""});
+  const Route* other = snapshot->routes.Find({.listener = {},
+                                              .authority = "cart.shop:50051",
+                                              .path = "/shop.Cart/Put",
+                                              .peer = "",
+                                              .headers = std::nullopt});
   ASSERT_NE(other, nullptr);
   EXPECT_EQ(snapshot->policies[static_cast<size_t>(other->policy)].retry.max_attempts, 1);
 }
@@ -287,8 +293,11 @@ TEST(Samples, AnEnvoyBootstrap) { EXPECT_EQ(FromEnvoy(kBootstrap), kBootstrapPol
 TEST(Samples, AnEnvoyBootstrapMeansTheSameToLevee) {
   const auto snapshot = CheckConfig({{"f", FromEnvoy(kBootstrap)}}, std::nullopt).snapshot;
   ASSERT_NE(snapshot, nullptr);
-  const Route* route = snapshot->routes.Find(
-      {.listener = {}, .authority = "cart.shop:50051", .path = "/shop.Cart/Get", .peer = ""});
+  const Route* route = snapshot->routes.Find({.listener = {},
+                                              .authority = "cart.shop:50051",
+                                              .path = "/shop.Cart/Get",
+                                              .peer = "",
+                                              .headers = std::nullopt});
   ASSERT_NE(route, nullptr);
   EXPECT_EQ(snapshot->upstreams[static_cast<size_t>(route->upstream)].name, "cart");
   const CallPolicy& policy = snapshot->policies[static_cast<size_t>(route->policy)];

@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
+#include "lab/explain_json.h"
+#include "lab/explain_text.h"
 #include "lab/lab_fixture.h"
 #include "lab/route_trace.h"
 
@@ -76,11 +78,56 @@ TEST(Explanation, ARouteForOtherCallersSaysSo) {
   Snapshot snapshot;
   snapshot.routes = RouteTable({route});
   const std::optional<std::string> unsaid;
-  const std::vector<RouteStep> steps = TraceRoutes(
-      snapshot, {.listener = {}, .authority = unsaid, .path = unsaid, .peer = "spiffe://bank/web"});
+  const std::vector<RouteStep> steps = TraceRoutes(snapshot, {.listener = {},
+                                                              .authority = unsaid,
+                                                              .path = unsaid,
+                                                              .peer = "spiffe://bank/web",
+                                                              .headers = std::nullopt});
   ASSERT_EQ(steps.size(), 1u);
   EXPECT_EQ(steps[0].serves, "peer \"spiffe://shop/*\"");
   EXPECT_EQ(steps[0].because, "its peer \"spiffe://shop/*\" does not match \"spiffe://bank/web\"");
+}
+
+TEST(Explanation, ARouteForOtherHeadersNamesTheOneThatTheCallLacks) {
+  const std::string text =
+      "listeners: [{name: out, address: \"127.0.0.1:1\"}]\n"
+      "routes:\n"
+      "- {upstream: anywhere, match: {headers: [{name: x-a, present: true},"
+      " {name: x-tenant, prefix: go}]}}\n"
+      "- {upstream: anywhere}\n";
+  const auto because = [&](ExplainQuestion question) {
+    return ExplanationOf(text, std::move(question)).routes[0].because;
+  };
+  EXPECT_EQ(because({}), "it asks for header x-a present, and the call has none");
+  EXPECT_EQ(because({.headers = {{"x-a", "1"}, {"x-tenant", "silver"}}}),
+            "it asks for header x-tenant prefix \"go\", and the call has \"silver\"");
+  EXPECT_EQ(because({.headers = {{"x-a", "1"}, {"x-tenant", "gold"}}}), "");
+  EXPECT_EQ(ExplanationOf(text).routes[0].serves, "headers x-a present, x-tenant prefix \"go\"");
+}
+
+TEST(Explanation, ASplitNamesItsUpstreamsAndHowCallsAreDrawn) {
+  const Explanation explanation = ExplanationOf(
+      "upstreams: [{name: a, endpoints: [\"127.0.0.1:1\"]}, {name: b, endpoints: "
+      "[\"127.0.0.1:2\"]}]\n"
+      "routes: [{split: [{upstream: a, weight: 5}, {upstream: b, weight: 95}], timeout: 2s}]\n");
+  EXPECT_EQ(explanation.Fate(), "upstream a or b, policy default");
+  EXPECT_THAT(SectionOf(explanation, "split"),
+              Contains("calls are divided by weights: a 5, b 95; all attempts of a call go to one "
+                       "upstream"));
+  EXPECT_THAT(SectionOf(explanation, "timeout"),
+              ElementsAre("the route ends unary calls after 2s, before the policy does"));
+}
+
+TEST(Explanation, ADeniedCallHasAnAnswerAndNoPolicy) {
+  const Explanation explanation = ExplanationOf(
+      "listeners: [{name: in, address: \"127.0.0.1:1\", direction: inbound}]\n"
+      "routes: [{match: {listener: in}, deny: true}]\n",
+      {.listener = "in"});
+  EXPECT_TRUE(explanation.routed && explanation.denied);
+  EXPECT_EQ(explanation.policy, "");
+  EXPECT_EQ(explanation.Fate(), "the route denies the call: it is answered PERMISSION_DENIED");
+  EXPECT_THAT(ExplanationText(explanation), HasSubstr("PERMISSION_DENIED"));
+  EXPECT_THAT(ExplanationJson(explanation), HasSubstr("PERMISSION_DENIED"));
 }
 
 TEST(Explanation, TheMethodIsComparedWithItsSlashHoweverItIsGiven) {
@@ -111,7 +158,8 @@ TEST(Explanation, TheRouteIsTheOneThatCallsTake) {
             {.listener = {inbound ? 1 : 0, inbound ? Direction::kInbound : Direction::kEgress},
              .authority = authority,
              .path = path,
-             .peer = ""});
+             .peer = "",
+             .headers = std::nullopt});
         ASSERT_TRUE(explanation.ok() && route != nullptr);
         EXPECT_EQ(
             explanation->routes.back().path,

@@ -198,6 +198,32 @@ TEST(ScenarioLoad, CallsTakeTheRoutesOfTheirCallers) {
   EXPECT_EQ(policy_of(""), 1);
 }
 
+TEST(ScenarioLoad, CallsTakeTheRoutesOfTheirHeadersUnlessTheseDenyThem) {
+  Route gold;
+  gold.headers = {{.name = "x-tenant", .test = HeaderTest::kExact, .text = "gold"}};
+  gold.listener = {.index = 0, .direction = Direction::kInbound};
+  Route rest = gold;
+  rest.headers.clear();
+  rest.deny = true;
+  Snapshot service;
+  service.listeners.resize(1);
+  service.listeners[0].direction = Direction::kInbound;
+  service.policies.resize(1);
+  service.routes = RouteTable({gold, rest});
+  const auto shared = std::make_shared<const Snapshot>(service);
+  const auto taken_in = [&](const std::string& headers) {
+    ScenarioCall call =
+        ScenarioOf("duration: 1s\nclients: [{name: web, calls: cart/Add, load: {even: 1/s}" +
+                   headers + "}]\nservices: [{name: cart, slots: 1, time: 1ms}]\n")
+            .clients.at(0)
+            .call;
+    return ScenarioSidecars::RouteIn(shared, "cart", call);
+  };
+  EXPECT_TRUE(taken_in(", headers: [{name: X-Tenant, value: gold}]"));
+  EXPECT_FALSE(taken_in(", headers: [{name: x-tenant, value: silver}]"));
+  EXPECT_FALSE(taken_in(""));
+}
+
 TEST(ScenarioLoad, AServiceHasTheGuardOfItsPolicyFileOrOfTheScenario) {
   const TemporaryFolder folder;
   folder.Write("cart.yaml", kGuarding);

@@ -56,7 +56,11 @@ TEST(GlobMatch, ManyStarsStayCheap) {
 
 const Route* Find(const RouteTable& table, std::string_view authority, std::string_view path,
                   ListenerRef listener = {}, std::string_view peer = "") {
-  return table.Find({.listener = listener, .authority = authority, .path = path, .peer = peer});
+  return table.Find({.listener = listener,
+                     .authority = authority,
+                     .path = path,
+                     .peer = peer,
+                     .headers = std::nullopt});
 }
 
 RouteTable Table() {
@@ -142,7 +146,12 @@ Route Of(std::string authority, std::string method, std::string peer, ListenerRe
 
 std::optional<RouteField> Mismatch(const Route& route, const ListenerRef& listener,
                                    RouteFact authority, RouteFact path, RouteFact peer) {
-  return route.Mismatch({.listener = listener, .authority = authority, .path = path, .peer = peer});
+  const Metadata without;
+  return route.Mismatch({.listener = listener,
+                         .authority = authority,
+                         .path = path,
+                         .peer = peer,
+                         .headers = without});
 }
 
 TEST(RouteMismatch, NamesTheFirstConditionThatTheCallDoesNotMeet) {
@@ -166,6 +175,11 @@ Route AskingFor(RouteField field) {
       return Of("*", "/shop.Cart/*", "*");
     case RouteField::kPeer:
       return Of("*", "*", "spiffe://shop/*");
+    case RouteField::kHeaders: {
+      Route route = Of("*", "*", "*");
+      route.headers = {{.name = "x-tenant"}};
+      return route;
+    }
   }
   return {};
 }

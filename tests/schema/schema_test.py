@@ -119,9 +119,15 @@ class Validation(unittest.TestCase):
         self.assert_accepted(self.retry('backoff: {preset: ethernet, truncate: 3}'),
                              self.retry('backoff: {slot: 51.2us, truncate: 3}'))
 
-    def test_refuses_what_is_not_supported_yet(self):
-        self.assert_refused('listeners: [{name: a, address: "127.0.0.1:1", tls: {}}]',
-                            'routes: [{upstream: anywhere, timeout: 1s}]')
+    def test_takes_one_place_where_a_route_leads(self):
+        self.assert_refused('routes: [{deny: true, upstream: anywhere}]',
+                            'routes: [{split: [{upstream: anywhere}], upstream: anywhere}]',
+                            'routes: [{upstream: anywhere, split_key: ["header:x-user"]}]',
+                            'routes: [{match: {headers: [{exact: a}]}, upstream: anywhere}]',
+                            'listeners: [{name: a, address: "127.0.0.1:1", tls: {}}]')
+        self.assert_accepted('routes: [{deny: true}]', 'routes: [{deny: false, upstream: anywhere}]',
+                             'routes: [{split: [{upstream: anywhere, weight: 1}], '
+                             'split_key: ["header:x-user"], timeout: 1s}]')
 
     def test_accepts_every_spelling_of_a_code(self):
         self.assert_accepted(self.retry('codes: [UNAVAILABLE, unavailable, Aborted, 14, "8"]'),

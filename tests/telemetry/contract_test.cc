@@ -241,7 +241,7 @@ TEST_F(MetricsContractTest, LabelsTakeTheValuesOfTheContract) {
                   "method_kinds", "lone_calls", "dedupe_bytes", "otlp_spans"));
   EXPECT_THAT(LabelValues("levee_downstream_rejects_total", "reason"),
               ElementsAre("protocol_error", "not_http2", "not_grpc", "metadata", "loop", "no_route",
-                          "not_captured", "bad_connect"));
+                          "denied", "not_captured", "bad_connect"));
 }
 
 TEST_F(MetricsContractTest, CodesAreTheNamesOfGrpc) {
