@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "config/fault.h"
 #include "import/import.h"
+#include "policy/header_match.h"
 
 namespace levee::importer {
 
@@ -128,6 +129,7 @@ struct RouteDraft {
   Notes notes;
   std::string authority = "*";
   std::string method = "*";
+  std::vector<HeaderMatch> headers = {};
   std::string upstream;
   std::string policy;
   // The route is written as a comment, for the user to choose. If it has no upstream, only its

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/text.h"
 #include "import/yaml_writer.h"
 
 namespace levee::importer {
@@ -67,6 +68,20 @@ std::string Flow(const std::vector<RateLimitDraft>& limits) {
                                       absl::StrAppend(out, Flow(limit));
                                     }),
                       "]");
+}
+
+std::string Flow(const std::vector<HeaderMatch>& headers) {
+  const auto flow = [](std::string* out, const HeaderMatch& header) {
+    absl::StrAppend(out, "{name: ", YamlText(header.name), ", ");
+    if (header.test == HeaderTest::kAbsent) {
+      absl::StrAppend(out, "present: false}");
+    } else if (header.test == HeaderTest::kPresent) {
+      absl::StrAppend(out, "present: true}");
+    } else {
+      absl::StrAppend(out, Abseil(HeaderTestName(header.test)), ": ", YamlText(header.text), "}");
+    }
+  };
+  return absl::StrCat("[", absl::StrJoin(headers, ", ", flow), "]");
 }
 
 std::string Flow(const TlsDraft& tls) {
@@ -179,6 +194,7 @@ void DraftWriter::Write(const RouteDraft& route) {
   std::vector<std::string> match;
   if (route.authority != "*") match.push_back("authority: " + YamlText(route.authority));
   if (route.method != "*") match.push_back("method: " + YamlText(route.method));
+  if (!route.headers.empty()) match.push_back("headers: " + Flow(route.headers));
   const std::string matched = absl::StrCat("{", absl::StrJoin(match, ", "), "}");
   if (!route.left_out) {
     out_.BeginItem();

@@ -30,22 +30,51 @@ void ReadEnvoyPath(Section& match, MethodMatch& result) {
   }
 }
 
+void ReadHeaderRegex(Section& matcher, const char* key, HeaderCondition& read) {
+  std::optional<Section> regex = matcher.Map(key);
+  if (!regex.has_value()) return;
+  read.test = HeaderTest::kRegex;
+  read.value = regex->Text("regex").value_or("");
+  regex->Ignore({"google_re2"});
+  if (!regex->Left().empty()) read.value.clear();
+}
+
+// Only whether a header is there can be said the other way round.
+void Invert(HeaderCondition& read) {
+  if (read.test == HeaderTest::kPresent) {
+    read.test = HeaderTest::kAbsent;
+  } else if (read.test == HeaderTest::kAbsent) {
+    read.test = HeaderTest::kPresent;
+  } else {
+    read.test.reset();
+  }
+}
+
 // The rest of a matcher is part of its condition, and makes it one of another kind.
 HeaderCondition ReadHeader(Section& header) {
-  using Kind = HeaderCondition::Kind;
   HeaderCondition read{.name = header.Text("name").value_or("")};
   std::optional<Section> match = header.Map("string_match");
-  for (const auto& [key, of_string, kind] : {std::tuple{"exact_match", "exact", Kind::kExact},
-                                             {"prefix_match", "prefix", Kind::kPrefix}}) {
-    std::optional<std::string> value = header.Text(key);
-    if (!value.has_value() && match.has_value()) value = match->Text(of_string);
-    if (value.has_value()) {
-      read.kind = kind;
-      read.value = *std::move(value);
-    }
+  const auto set = [&read](HeaderTest test, std::optional<std::string> value) {
+    if (!value.has_value()) return;
+    read.test = test;
+    read.value = *std::move(value);
+  };
+  for (const auto& [key, of_string, test] : {std::tuple{"exact_match", "exact", HeaderTest::kExact},
+                                             {"prefix_match", "prefix", HeaderTest::kPrefix},
+                                             {"suffix_match", "suffix", HeaderTest::kSuffix}}) {
+    set(test, header.Text(key));
+    if (match.has_value()) set(test, match->Text(of_string));
   }
+  ReadHeaderRegex(header, "safe_regex_match", read);
+  if (match.has_value()) ReadHeaderRegex(*match, "safe_regex", read);
+  const std::optional<bool> present = header.Flag("present_match");
+  const bool nothing = !read.test.has_value() && !match.has_value();
+  if (present.has_value() || (nothing && header.Left().empty())) {
+    read.test = present.value_or(true) ? HeaderTest::kPresent : HeaderTest::kAbsent;
+  }
+  if (header.Flag("invert_match").value_or(false)) Invert(read);
   const bool more = !header.Left().empty() || (match.has_value() && !match->Left().empty());
-  if (more) read.kind = Kind::kOther;
+  if (more) read.test.reset();
   return read;
 }
 

@@ -199,6 +199,7 @@ EnvoyRoute ReadEnvoyRoute(Section route, const EnvoyRouteDefaults& defaults) {
     result.never = std::move(read.never);
     result.route.narrowed = read.narrowed;
     notes.insert(notes.end(), read.notes.begin(), read.notes.end());
+    result.route.headers = std::move(read.headers);
     result.route.unsaid.conditions = std::move(read.conditions);
   }
   std::optional<Section> action = route.Map("route");

@@ -79,11 +79,11 @@ void ReadPath(Section path, MethodMatch& result) {
 void ReadHeaders(Section& match, MethodMatch& result) {
   for (Section& header : match.Maps("headers")) {
     const std::string type = header.Text("type").value_or("Exact");
-    AddHeader(
-        {.name = header.Text("name").value_or(""),
-         .kind = type == "Exact" ? HeaderCondition::Kind::kExact : HeaderCondition::Kind::kOther,
-         .value = header.Text("value").value_or("")},
-        result);
+    HeaderCondition read{.name = header.Text("name").value_or("")};
+    read.value = header.Text("value").value_or("");
+    if (type == "Exact") read.test = HeaderTest::kExact;
+    if (type == "RegularExpression") read.test = HeaderTest::kRegex;
+    AddHeader(read, result);
     for (const std::string& key : header.Left()) result.conditions.push_back(key);
   }
 }

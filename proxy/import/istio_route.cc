@@ -54,14 +54,16 @@ void ReadHeaderMap(Section& section, MethodMatch& match) {
   for (const std::string& name : headers->Left()) {
     HeaderCondition header{.name = name};
     std::optional<Section> value = headers->Map(name);
-    if (value.has_value() && value->Has("exact")) {
-      header.kind = HeaderCondition::Kind::kExact;
-      header.value = value->Text("exact").value_or("");
-    } else if (value.has_value() && value->Has("prefix")) {
-      header.kind = HeaderCondition::Kind::kPrefix;
-      header.value = value->Text("prefix").value_or("");
+    if (value.has_value() && value->Left().empty()) header.test = HeaderTest::kPresent;
+    for (const auto& [key, test] : {std::pair{"exact", HeaderTest::kExact},
+                                    {"prefix", HeaderTest::kPrefix},
+                                    {"regex", HeaderTest::kRegex}}) {
+      std::optional<std::string> text = value.has_value() ? value->Text(key) : std::nullopt;
+      if (!text.has_value()) continue;
+      header.test = test;
+      header.value = *std::move(text);
     }
-    if (value.has_value() && !value->Left().empty()) header.kind = HeaderCondition::Kind::kOther;
+    if (value.has_value() && !value->Left().empty()) header.test.reset();
     AddHeader(header, match);
   }
 }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "config/fault.h"
+#include "config/header_names.h"
 #include "import/path_regex.h"
 #include "policy/route_table.h"
 
@@ -22,19 +23,47 @@ enum class Verdict { kAlways, kNever, kOpen };
 
 // All gRPC calls are POST, and their content-type begins like kGrpcType.
 Verdict Judge(const HeaderCondition& header) {
-  using Kind = HeaderCondition::Kind;
   const std::string name = absl::AsciiStrToLower(header.name);
-  if (header.kind == Kind::kOther) return Verdict::kOpen;
-  if (name == ":method" && header.kind == Kind::kExact) {
+  if (name == ":method" && header.test == HeaderTest::kExact) {
     return header.value == "POST" ? Verdict::kAlways : Verdict::kNever;
   }
   if (name != "content-type") return Verdict::kOpen;
+  if (header.test == HeaderTest::kPresent) return Verdict::kAlways;
+  if (header.test == HeaderTest::kAbsent) return Verdict::kNever;
+  const bool prefix = header.test == HeaderTest::kPrefix;
+  if (!prefix && header.test != HeaderTest::kExact) return Verdict::kOpen;
   if (header.value.starts_with(kGrpcType)) {
-    const bool all = header.kind == Kind::kPrefix && header.value == kGrpcType;
-    return all ? Verdict::kAlways : Verdict::kOpen;
+    return prefix && header.value == kGrpcType ? Verdict::kAlways : Verdict::kOpen;
   }
-  const bool begins = header.kind == Kind::kPrefix && kGrpcType.starts_with(header.value);
-  return begins ? Verdict::kAlways : Verdict::kNever;
+  return prefix && kGrpcType.starts_with(header.value) ? Verdict::kAlways : Verdict::kNever;
+}
+
+// Adds a condition that is not met by every call.
+void AddOpen(HeaderMatch header, MethodMatch& match) {
+  std::vector<HeaderMatch>& headers = match.headers;
+  const auto other = std::find_if(headers.begin(), headers.end(), [&](const HeaderMatch& each) {
+    return each.name == header.name;
+  });
+  if (other != headers.end() && Implies(*other, header)) return;
+  if (other != headers.end() || headers.size() == kMaxHeaderMatches) {
+    match.conditions.push_back(absl::StrCat("the header ", Quoted(header.name), " as well"));
+    return;
+  }
+  headers.push_back(std::move(header));
+}
+
+// Returns the condition as a route of a policy has it; nullopt if none can.
+std::optional<HeaderMatch> AsMatch(const HeaderCondition& header) {
+  const absl::StatusOr<std::string> name = ParseHeaderName(header.name);
+  if (!name.ok() || !header.test.has_value()) return std::nullopt;
+  const bool valued = header.test != HeaderTest::kPresent && header.test != HeaderTest::kAbsent;
+  if (valued && header.value.empty()) return std::nullopt;
+  HeaderMatch match = {.name = *name, .test = *header.test, .text = header.value};
+  if (match.test != HeaderTest::kRegex) return match;
+  std::string error;
+  match.regex = CompileHeaderRegex(match.text, error);
+  if (match.regex == nullptr) return std::nullopt;
+  return match;
 }
 
 // Returns the glob of the calls that two globs have in common, which is one of them, or nullopt if
@@ -60,6 +89,7 @@ bool MayMeet(std::string_view a, std::string_view b) {
 
 MethodMatch Both(const MethodMatch& a, const MethodMatch& b) {
   MethodMatch both = a;
+  for (const HeaderMatch& header : b.headers) AddOpen(header, both);
   both.conditions.insert(both.conditions.end(), b.conditions.begin(), b.conditions.end());
   both.notes.insert(both.notes.end(), b.notes.begin(), b.notes.end());
   both.narrowed = a.narrowed || b.narrowed;
@@ -89,8 +119,12 @@ void AddHeader(const HeaderCondition& header, MethodMatch& match) {
       match.never = absl::StrCat(header.name, " ", Quoted(header.value));
       return;
     case Verdict::kOpen:
-      match.conditions.push_back(absl::StrCat("the header ", Quoted(header.name)));
-      return;
+      break;
+  }
+  if (std::optional<HeaderMatch> said = AsMatch(header); said.has_value()) {
+    AddOpen(*std::move(said), match);
+  } else {
+    match.conditions.push_back(absl::StrCat("the header ", Quoted(header.name)));
   }
 }
 

@@ -2,6 +2,7 @@
 // Which gRPC calls the match of a route takes, as the globs of a policy and what these cannot say.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,8 @@ bool MayMeet(std::string_view a, std::string_view b);
 
 struct MethodMatch {
   std::vector<std::string> globs = {"*"};  // a call of any of them may match; empty: of none
-  std::vector<std::string> conditions;     // on these calls, which no glob can express
+  std::vector<HeaderMatch> headers;        // which these calls have
+  std::vector<std::string> conditions;     // on these calls, which no route of a policy can say
   std::string never;                       // why no gRPC call matches; empty: some do
   bool narrowed = false;                   // the globs take fewer calls, and a note says which
   Notes notes;
@@ -26,15 +28,13 @@ MethodMatch Both(const MethodMatch& a, const MethodMatch& b);
 
 // A condition on a header's value as other formats have them.
 struct HeaderCondition {
-  enum class Kind { kExact, kPrefix, kOther };
-
   std::string name;
-  Kind kind = Kind::kOther;
-  std::string value;
+  std::optional<HeaderTest> test = std::nullopt;  // nullopt: one that no route of a policy has
+  std::string value = {};                         // empty without a value to test
 };
 
-// Adds the condition to the match: nothing if every gRPC call meets it, as `content-type` with the
-// prefix application/grpc.
+// Adds the condition to the headers of the match, or to its conditions if no route can say it;
+// nothing if every gRPC call meets it, as `content-type` with the prefix application/grpc.
 void AddHeader(const HeaderCondition& header, MethodMatch& match);
 
 // Sets the globs to those of a regular expression for whole paths, or adds a condition if there are

@@ -20,18 +20,27 @@ namespace {
 
 enum class Fit { kExact, kNarrowed, kGuarded, kRefused };  // from the best to the worst
 
-// The globs of a route's calls, the authority in lower case.
+// A route's calls: their globs, the authority in lower case, and their headers.
 struct RouteCalls {
   std::string authority;
   std::string method;
+  std::vector<HeaderMatch> headers;
 };
+
+// Whether all calls with the headers of `narrow` have those of `wide`.
+bool HaveHeaders(const RouteCalls& narrow, const RouteCalls& wide) {
+  return std::all_of(wide.headers.begin(), wide.headers.end(), [&](const HeaderMatch& asked) {
+    return std::any_of(narrow.headers.begin(), narrow.headers.end(),
+                       [&](const HeaderMatch& each) { return Implies(each, asked); });
+  });
+}
 
 // The calls that two routes of the list have in common: their authorities and their methods.
 struct Overlap {
   Overlap(const RouteCalls& above, const RouteCalls& below)
       : some(MayMeet(above.method, below.method) && MayMeet(above.authority, below.authority)),
         all(some && GlobMatch(below.authority, above.authority) &&
-            GlobMatch(below.method, above.method)) {}
+            GlobMatch(below.method, above.method) && HaveHeaders(above, below)) {}
 
   bool some;  // there may be one
   bool all;   // those of the route above
@@ -42,7 +51,7 @@ class Fitter {
   Fitter(Source& source, Draft& draft) : source_(source), draft_(draft) {
     for (const PolicyDraft& policy : draft.policies) rules_[policy.name] = &policy.rules;
     for (const RouteDraft& route : draft.routes) {
-      calls_.push_back({absl::AsciiStrToLower(route.authority), route.method});
+      calls_.push_back({absl::AsciiStrToLower(route.authority), route.method, route.headers});
     }
   }
 
@@ -315,7 +324,7 @@ void Fitter::RemoveUnreached() {
       route.upstream.clear();
       route.notes.emplace_back("Left out: a route above takes all of its calls.");
     }
-    const bool every = route.method == "*" || route.method == "/*";
+    const bool every = route.headers.empty() && (route.method == "*" || route.method == "/*");
     if (every && !route.left_out) complete.Add(authority);
     if (added && !told.insert(route.notes).second) route.notes.clear();
     reached.push_back(std::move(route));

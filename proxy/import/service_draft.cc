@@ -22,8 +22,9 @@ constexpr MethodRank kLast = {std::numeric_limits<int>::max(), 0, 0};
 
 constexpr size_t kMaxRoutes = 10'000;
 
-MethodRank RankMethod(const std::string& glob, const std::vector<std::string>& conditions) {
-  const int more = -static_cast<int>(conditions.size());
+// `conditions`: how many there are besides.
+MethodRank RankMethod(const std::string& glob, size_t conditions) {
+  const int more = -static_cast<int>(conditions);
   const size_t slash = glob.rfind('/');
   if (slash == std::string::npos || slash == 0) return {0, 0, more};
   const std::string service = glob.substr(1, slash - 1);
@@ -123,6 +124,7 @@ void ServiceDraft::Add(ServiceRoute route) {
   made.unsaid = route.unsaid;
   std::vector<std::string>& conditions = made.unsaid.conditions;
   conditions.insert(conditions.end(), route.match.conditions.begin(), route.match.conditions.end());
+  made.headers = route.match.headers;
   made.narrowed = route.narrowed || route.match.narrowed;
   if (!route.match.never.empty()) {
     made.left_out = true;
@@ -140,7 +142,10 @@ void ServiceDraft::Add(ServiceRoute route) {
       made.authority = host.authority;
       if (!route.annotated.empty()) annotated_.emplace_back(routes_.size(), route.annotated);
       routes_.push_back({RankDomain(host.host),
-                         route.in_order ? kInOrder : RankMethod(made.method, conditions), made});
+                         route.in_order
+                             ? kInOrder
+                             : RankMethod(made.method, made.headers.size() + conditions.size()),
+                         made});
       made.notes.clear();  // Once is enough for all hosts.
     }
   }

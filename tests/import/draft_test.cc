@@ -47,7 +47,7 @@ TEST(DraftWriter, WritesNotesOfAbsentFieldsWhereTheFieldsWouldStand) {
   out.policy = "p";
   out.method = "/a/*";
   draft.routes.push_back(out);
-  draft.routes.push_back({{}, "a:1", "*", "anywhere", "p"});
+  draft.routes.push_back({.authority = "a:1", .upstream = "anywhere", .policy = "p"});
   PolicyDraft policy{"p", {"About p."}, {}};
   policy.rules.timeout.notes = {"No timeout."};
   policy.rules.retry.max_attempts.value = 1;

@@ -45,19 +45,46 @@ constexpr char kRetries[] =
 
 TEST(EnvoyMatch, ARouteForSomeOfTheCallsThatItNamesTriesThemOnce) {
   for (const char* condition :
-       {"headers: [{name: x}]", "dynamic_metadata: [{}]", "runtime_fraction: {}",
-        "connect_matcher: {}", "safe_regex: {regex: '/[ab]/.*'}"}) {
+       {"headers: [{name: x, string_match: {contains: y}}]",
+        "headers: [{name: x, exact_match: y, invert_match: true}]", "dynamic_metadata: [{}]",
+        "runtime_fraction: {}", "connect_matcher: {}", "safe_regex: {regex: '/[ab]/.*'}"}) {
     const std::string text = MatchedRoute(condition, kRetries);
     EXPECT_EQ(EnvoyCall(text, "/a/Get"), "a, 1 attempt") << condition;
     EXPECT_EQ(EnvoyCounts(text), "routes: 0 exact, 0 narrowed, 1 guarded, 0 refused") << condition;
   }
 }
 
+TEST(EnvoyMatch, HeadersAreThoseOfTheRoute) {
+  const auto routes = [](const std::string& header) {
+    return ValuesOf(FromEnvoy(MatchedRoute("prefix: \"\", headers: [{name: X-A, " + header + "}]")),
+                    "routes");
+  };
+  const auto expected = [](const std::string& test) {
+    return "  - match: {headers: [{name: x-a, " + test + "}]}\n    upstream: a\n    policy: a\n";
+  };
+  EXPECT_EQ(routes("exact_match: y"), expected("exact: y"));
+  EXPECT_EQ(routes("string_match: {prefix: y}"), expected("prefix: y"));
+  EXPECT_EQ(routes("string_match: {suffix: y}"), expected("suffix: y"));
+  EXPECT_EQ(routes("string_match: {safe_regex: {google_re2: {}, regex: y+}}"),
+            expected("regex: \"y+\""));
+  EXPECT_EQ(routes("safe_regex_match: {regex: y+}"), expected("regex: \"y+\""));
+  EXPECT_EQ(routes("present_match: true"), expected("present: true"));
+  EXPECT_EQ(routes("present_match: false"), expected("present: false"));
+  EXPECT_EQ(routes("present_match: true, invert_match: true"), expected("present: false"));
+  const std::string text = "[" +
+                           MatchedRoute("prefix: /, headers: [{name: x-a, exact_match: y}]",
+                                        "direct_response: {status: 403}") +
+                           "," + MatchedRoute("prefix: /", kRetries) + "]";
+  EXPECT_EQ(CallIn(FromEnvoy(text), "cart.shop", "/a/Get", {{"x-a", "y"}}), "nowhere, 1 attempt");
+  EXPECT_EQ(CallIn(FromEnvoy(text), "cart.shop", "/a/Get"), "a, 4 attempts");
+}
+
 TEST(EnvoyMatch, CallsThatCannotBeToldFromThoseOfAnotherClusterAreAFault) {
-  EXPECT_EQ(FaultsOfEnvoy("[" + MatchedRoute("prefix: /a/, headers: [{name: x}]") + ",\n" +
-                          MatchedRoute("prefix: /", "route: {cluster: b}") + "]"),
-            "f:1:2: [0]: the calls of this route cannot be told from others: the header \"x\" has "
-            "no equivalent, and the route in line 2 leads some of them elsewhere");
+  EXPECT_EQ(
+      FaultsOfEnvoy("[" + MatchedRoute("prefix: /a/, headers: [{name: x, contains_match: y}]") +
+                    ",\n" + MatchedRoute("prefix: /", "route: {cluster: b}") + "]"),
+      "f:1:2: [0]: the calls of this route cannot be told from others: the header \"x\" has "
+      "no equivalent, and the route in line 2 leads some of them elsewhere");
 }
 
 TEST(EnvoyMatch, WhatNoGrpcCallHasMatchesNone) {
@@ -119,7 +146,7 @@ TEST(EnvoyRoute, ThatEnvoyAnswersItselfReachesNoService) {
 
 TEST(EnvoyRoute, ThatDeniesSomeCallsNeverLetsThemThrough) {
   EXPECT_THAT(FaultsOfEnvoy("[" +
-                            MatchedRoute("prefix: /a/, headers: [{name: x}]",
+                            MatchedRoute("prefix: /a/, headers: [{name: x, contains_match: y}]",
                                          "direct_response: {status: 403}") +
                             "," + MatchedRoute("prefix: /") + "]"),
               HasSubstr("calls that reach no service (direct_response) cannot be told from others, "

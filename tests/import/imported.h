@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -37,16 +39,17 @@ inline std::string FromEnvoy(const std::string& text) {
   return Checked(ImportEnvoy({{"f", text}}));
 }
 
-// What becomes of a call by the policy: "cart, 3 attempts", or "none" without a route.
+// What becomes of a call with these headers by the policy: "cart, 3 attempts", or "none" without a
+// route.
 inline std::string CallIn(const std::string& yaml, const std::string& authority,
-                          const std::string& method) {
+                          const std::string& method,
+                          const std::vector<std::pair<std::string, std::string>>& headers = {}) {
   const auto snapshot = CheckConfig({{"out", yaml}}, std::nullopt).snapshot;
   if (snapshot == nullptr) return "no policy";
-  const Route* route = snapshot->routes.Find({.listener = {},
-                                              .authority = authority,
-                                              .path = method,
-                                              .peer = "",
-                                              .headers = std::nullopt});
+  Metadata head;
+  for (const auto& [name, value] : headers) head.Add(name, value);
+  const Route* route = snapshot->routes.Find(
+      {.listener = {}, .authority = authority, .path = method, .peer = "", .headers = head});
   if (route == nullptr) return "none";
   const CallPolicy& policy = snapshot->policies[static_cast<size_t>(route->policy)];
   const int attempts = std::max(policy.retry.max_attempts,

@@ -99,7 +99,7 @@ std::string CallOf(const std::string& http, const std::string& method) {
 }
 
 TEST(Istio, ARouteForSomeOfTheCallsThatItNamesTriesThemOnce) {
-  for (const char* match : {"headers: {x: {exact: y}}", "sourceLabels: {app: a}",
+  for (const char* match : {"withoutHeaders: {x: {exact: y}}", "sourceLabels: {app: a}",
                             "uri: {regex: '/[a-c]/.*'}", "method: {regex: 'P.*'}"}) {
     const std::string http =
         absl::StrCat("{match: [{", match, "}], route: [{destination: {host: cart}}]}");
@@ -119,15 +119,32 @@ TEST(Istio, ARouteThatIsRewrittenTriesItsCallsOnce) {
 
 TEST(Istio, ARouteThatOnlyGoesElsewhereIsNoReasonToLoseItsRetries) {
   const std::string same =
-      "{match: [{headers: {x: {exact: y}}}], route: [{destination: {host: cart, subset: v2}}]}, "
+      "{match: [{sourceLabels: {x: y}}], route: [{destination: {host: cart, subset: v2}}]}, "
       "{route: [{destination: {host: cart, subset: v1}}]}";
   EXPECT_EQ(CallOf(same, "/a.A/Get"), "cart, 3 attempts");
   EXPECT_EQ(ImportIstio({{"f", VirtualService(same)}}).routes.Format(),
             "routes: 2 exact, 0 narrowed, 0 guarded, 0 refused");
 }
 
+TEST(Istio, HeadersAreThoseOfTheRoute) {
+  const std::string http =
+      "{match: [{headers: {x: {exact: y}}}], route: [{destination: {host: gold, port: {number: "
+      "80}}}], retries: "
+      "{attempts: 0}}, {match: [{headers: {x: {}, z: {regex: 'a|b'}}}], route: [{destination: "
+      "{host: silver, port: {number: 80}}}]}, {route: [{destination: {host: cart}}]}";
+  const std::string yaml = FromIstio(VirtualService(http));
+  const auto call = [&](const std::vector<std::pair<std::string, std::string>>& headers) {
+    return CallIn(yaml, "cart.shop:80", "/a.A/Get", headers);
+  };
+  EXPECT_EQ(call({{"x", "y"}}), "gold, 1 attempt");
+  EXPECT_EQ(call({{"x", "w"}, {"z", "b"}}), "silver, 3 attempts");
+  EXPECT_EQ(call({{"x", "w"}}), "cart, 3 attempts");
+  EXPECT_EQ(ImportIstio({{"f", VirtualService(http)}}).routes.Format(),
+            "routes: 3 exact, 0 narrowed, 0 guarded, 0 refused");
+}
+
 TEST(Istio, ARouteWithoutRetriesNeverLosesItsCallsToOneWithRetries) {
-  EXPECT_EQ(CallOf("{match: [{headers: {x: {exact: y}}, uri: {prefix: /a.A/}}], route: "
+  EXPECT_EQ(CallOf("{match: [{sourceLabels: {x: y}, uri: {prefix: /a.A/}}], route: "
                    "[{destination: {host: cart}}], retries: {attempts: 0}}, {route: [{destination: "
                    "{host: cart}}], retries: {attempts: 3}}",
                    "/a.A/Get"),
@@ -136,10 +153,10 @@ TEST(Istio, ARouteWithoutRetriesNeverLosesItsCallsToOneWithRetries) {
 
 TEST(Istio, CallsThatCannotBeToldFromThoseOfAnotherServiceAreAFault) {
   EXPECT_EQ(FaultsOfIstio(VirtualService(
-                "{match: [{headers: {x: {exact: y}}}], route: [{destination: {host: canary, port: "
+                "{match: [{sourceLabels: {x: y}}], route: [{destination: {host: canary, port: "
                 "{number: 80}}}]},\n {route: [{destination: {host: cart, port: {number: 80}}}]}")),
-            "f:4:30: spec.http[0]: the calls of this route cannot be told from others: the header "
-            "\"x\" has no equivalent, and the route in line 5 leads some of them elsewhere");
+            "f:4:30: spec.http[0]: the calls of this route cannot be told from others: "
+            "sourceLabels has no equivalent, and the route in line 5 leads some of them elsewhere");
   EXPECT_THAT(FaultsOfIstio(VirtualService("{delegate: {name: d}}")),
               HasSubstr("where its calls go is not known: delegate has no equivalent"));
 }

@@ -235,8 +235,9 @@ routes:
     upstream: nowhere
     policy: no-retries
   # From typed_config.route_config.virtual_hosts[1].routes[0], line 39.
-  # Left out, since the header "x-canary" has no equivalent. The routes below lead its calls to the
-  # same upstream by the same policy.
+  - match: {method: "/*", headers: [{name: x-canary, present: true}]}
+    upstream: other
+    policy: other
   # From typed_config.route_config.virtual_hosts[1].routes[1], line 43.
   - match: {method: "/*"}
     upstream: other

@@ -38,7 +38,8 @@ TEST(Import, PrintsAPolicyThatCheckAccepts) {
 
 TEST(Import, WithStrictEndsWithOneUnlessEveryRouteIsExact) {
   const std::string exact = "[{match: {prefix: /}, route: {cluster: a}}]";
-  const std::string guarded = "[{match: {prefix: /, headers: [{name: x}]}, route: {cluster: a}}]";
+  const std::string guarded =
+      "[{match: {prefix: /, headers: [{name: x, contains_match: y}]}, route: {cluster: a}}]";
   EXPECT_EQ(RunWithInput("import envoy --strict -", exact).exit, 0);
   EXPECT_EQ(RunWithInput("import envoy -", guarded).exit, 0);
   const Ended strict = RunWithInput("import envoy --strict -", guarded);
