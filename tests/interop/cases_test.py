@@ -55,6 +55,7 @@ class _Client:
     """The tests of a client; `against` makes one for each server."""
 
     language = None
+    servers = ()
     # Cases that its API cannot express; the program says why.
     skipped = ()
     maxDiff = None
@@ -76,6 +77,7 @@ class _Client:
 def against(*servers):
     """Gives a class of tests a test for each server."""
     def add(tests):
+        tests.servers = servers
         for server in servers:
             setattr(tests, f'test_all_cases_with_a_server_in_{server.folder}',
                     lambda self, server=server: self.check_cases(server))
