@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "call/call_invariants.h"
 #include "gtest/gtest.h"
 #include "sim/answer.h"
 #include "sim/services.h"
 #include "sim/sim_clock.h"
 #include "sim/sim_host.h"
 #include "sim/sim_sidecar.h"
+#include "storms/seeds.h"
 #include "wire/refusal.h"
 #include "wire/status.h"
 
@@ -55,10 +57,15 @@ inline void HasAnswered(SimSidecar& sidecar) {
   for (int i = 0; i < 8; ++i) sidecar.usual_answer(0).Record(Ms(1));
 }
 
-// One sidecar at virtual time 0. Tests change `policy` before the first call.
+// One sidecar at virtual time 0. Tests change `policy` before the first call. Each call of each
+// test has to be a stream or unary as its descriptor or its messages say.
 class CallTest : public ::testing::Test {
  protected:
-  CallTest() { sidecar_.KeepCalls(); }
+  CallTest() {
+    sidecar_.KeepCalls();
+    sidecar_.described = DescribedKind();
+  }
+  void TearDown() override { CheckKinds(sidecar_); }
 
   // One endpoint that answers the attempts of all calls in turn.
   void Upstream(std::vector<Answer> answers) { sidecar_.AddEndpoint(InTurn(std::move(answers))); }

@@ -7,12 +7,27 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "wire/message_count.h"
 
 namespace levee {
 namespace {
 
-void CheckAttempt(const CallPolicy& policy, const SimHost& call, AttemptId id,
+// The time that an attempt's upstream is told, `begun` after the call. The bounds of the policy are
+// told only where a descriptor says which of them hold.
+absl::Duration Told(const SimSidecar& sidecar, absl::Duration callers, absl::Duration begun) {
+  const CallPolicy& policy = sidecar.policy;
+  if (!sidecar.described.has_value()) return callers - begun;
+  if (sidecar.described == CallKind::kStream) {
+    return std::min(callers, policy.stream.timeout) - begun;
+  }
+  const absl::Duration timeout = std::min(callers, policy.timeout) - begun;
+  return policy.retry.mode == RetryMode::kObserve ? timeout
+                                                  : std::min(timeout, policy.retry.attempt_timeout);
+}
+
+void CheckAttempt(const SimSidecar& sidecar, const SimHost& call, AttemptId id,
                   const RequestFacts& facts) {
+  const CallPolicy& policy = sidecar.policy;
   const SimAttempt& attempt = call.attempt(id);
   const SimAttempt& first = call.attempt(1);
   const absl::Duration begun = call.record().start - SimClock::Start();
@@ -23,13 +38,20 @@ void CheckAttempt(const CallPolicy& policy, const SimHost& call, AttemptId id,
     EXPECT_EQ(attempt.received, call.caller().sent);
   }
   // A22, and A21: nothing goes on after the deadline.
-  // What has begun to answer as the policy's time ends may turn out to be a stream.
+  // What has begun to answer as the policy's time ends may turn out to be a stream, unless a
+  // descriptor says that it is none.
   const bool stream = call.record().kind == CallKind::kStream;
-  const absl::Duration bound =
-      stream ? absl::InfiniteDuration() : policy.timeout + StreamSigns::kQuiet;
+  const absl::Duration more =
+      sidecar.described.has_value() ? absl::ZeroDuration() : StreamSigns::kQuiet;
+  const absl::Duration bound = stream ? absl::InfiniteDuration() : policy.timeout + more;
   const absl::Duration timeout = std::min(facts.timeout, bound);
-  // The bounds of the policy are not told where no descriptor says what the method is.
-  EXPECT_EQ(attempt.timeout, facts.timeout - (attempt.start - begun));
+  const absl::Duration told = Told(sidecar, facts.timeout, attempt.start - begun);
+  // An attempt's own timeout goes on while it waits for a connection.
+  if (sidecar.described == CallKind::kUnary && sidecar.connect_wait > absl::ZeroDuration()) {
+    EXPECT_LE(attempt.timeout, told);
+  } else {
+    EXPECT_EQ(attempt.timeout, told);
+  }
   EXPECT_LE(*call.caller().finished_at, begun + timeout);
   EXPECT_LE(attempt.start, *call.caller().finished_at);
   if (id == 1) {
@@ -52,7 +74,8 @@ void CheckAttempt(const CallPolicy& policy, const SimHost& call, AttemptId id,
   EXPECT_TRUE(step == 0 || step == 1) << step;
 }
 
-void CheckCall(const CallPolicy& policy, const SimHost& call, const RequestFacts& facts) {
+void CheckCall(const SimSidecar& sidecar, const SimHost& call, const RequestFacts& facts) {
+  const CallPolicy& policy = sidecar.policy;
   ASSERT_TRUE(call.finished());
   const SimCaller& caller = call.caller();
   EXPECT_LE(caller.credited, caller.sent.size());
@@ -63,10 +86,25 @@ void CheckCall(const CallPolicy& policy, const SimHost& call, const RequestFacts
   for (const RetryRule& rule : policy.retry.rules) most = std::max(most, rule.max_attempts);
   if (policy.hedge.has_value()) most = std::max(most, policy.hedge->max_attempts);
   EXPECT_LE(counted, policy.retry.mode == RetryMode::kObserve ? 1 : most);
-  for (AttemptId id = 1; id <= call.attempts(); ++id) CheckAttempt(policy, call, id, facts);
+  for (AttemptId id = 1; id <= call.attempts(); ++id) CheckAttempt(sidecar, call, id, facts);
 }
 
 }  // namespace
+
+void CheckKinds(const SimSidecar& sidecar) {
+  for (const SimHost& call : sidecar.calls()) {
+    if (!call.finished()) continue;
+    const CallKind kind = call.record().kind;
+    MessageCount request;
+    const std::string& sent = call.caller().sent;
+    request.Add(Chunk::Copy({reinterpret_cast<const uint8_t*>(sent.data()), sent.size()}));
+    if (sidecar.described.has_value()) {
+      EXPECT_EQ(kind, *sidecar.described);
+    } else if (request.IsStream()) {
+      EXPECT_EQ(kind, CallKind::kStream);
+    }
+  }
+}
 
 // Check A51.
 void CheckBudget(SimSidecar& sidecar) {
@@ -117,6 +155,7 @@ void CheckLeft(SimSidecar& sidecar) {
 
 void CheckEnded(SimSidecar& sidecar, const FactsOfCalls& facts) {
   CheckLeft(sidecar);
+  CheckKinds(sidecar);
   // A73: nothing ran at the upstream that no record tells of.
   int64_t recorded = 0;
   for (const SimHost& call : sidecar.calls()) {
@@ -124,7 +163,7 @@ void CheckEnded(SimSidecar& sidecar, const FactsOfCalls& facts) {
   }
   EXPECT_LE(sidecar.tally().attempts, recorded);
   for (const SimHost& call : sidecar.calls()) {
-    CheckCall(sidecar.policy, call, facts.at(&call));
+    CheckCall(sidecar, call, facts.at(&call));
   }
 }
 

@@ -16,6 +16,10 @@ using FactsOfCalls = std::map<const SimHost*, RequestFacts>;
 // Attempts are within the budget. At any time; a failed check is a failure of the current test.
 void CheckBudget(SimSidecar& sidecar);
 
+// Each call that has ended is what its descriptor says, whatever came of it, or else a stream if
+// its request has had a second message. At any time.
+void CheckKinds(const SimSidecar& sidecar);
+
 // Once every call has ended: nothing is left of them, and each was carried as its policy allows.
 void CheckEnded(SimSidecar& sidecar, const FactsOfCalls& facts);
 

@@ -2,6 +2,7 @@
 #include "call/random_world.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +21,19 @@ std::string Framed(const std::string& message) {
   return std::string("\0\0\0\0", 4) + static_cast<char>(message.size()) + message;
 }
 
+// What descriptors say of all calls of a world, in every fourth world. It is not drawn, so that it
+// leaves what is drawn as it is.
+std::optional<CallKind> Described(uint64_t seed) {
+  switch (seed % 8) {
+    case 3:
+      return CallKind::kUnary;
+    case 7:
+      return CallKind::kStream;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 int64_t RandomWorld::calls_ = 0;
@@ -35,6 +49,7 @@ RandomWorld::RandomWorld(uint64_t seed)
       has_outages_(draws_.Chance(0.5)),
       repeating_(draws_.OneOf({0.0, 0.5, 0.95})) {
   sidecar_.KeepCalls();
+  sidecar_.described = Described(seed);
   Share();
   for (int64_t i = draws_.OneOf({1, 2, 4}); i > 0; --i) {
     sidecar_.AddEndpoint([this](SimHost&, AttemptId) { return RandomAnswer(); });

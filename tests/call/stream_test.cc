@@ -73,6 +73,24 @@ TEST_F(CallStream, E14_AMethodThatWasAStreamIsOneFromTheStartOfLaterCalls) {
   EXPECT_EQ(quiet.caller().code, StatusCode::kOk);
 }
 
+TEST_F(CallStream, AStreamOfOneMessageThatEndsAtOnceIsUnaryUnlessThePreviousOneWasAStream) {
+  Upstream({Ok(), Beats(2, Ms(5)).Trailers(Ms(20), StatusCode::kOk), Ok()});
+  for (const CallKind kind :
+       {CallKind::kUnary, CallKind::kStream, CallKind::kStream, CallKind::kUnary}) {
+    SimHost& call = Start();
+    clock_.RunFor(Ms(500));
+    EXPECT_EQ(call.record().kind, kind);
+  }
+}
+
+TEST_F(CallStream, AStreamOfOneMessageThatEndsAtOnceIsOneIfItsDescriptorSaysSo) {
+  sidecar_.described = CallKind::kStream;
+  Upstream({Ok()});
+  SimHost& call = Start();
+  clock_.RunFor(Ms(500));
+  EXPECT_EQ(call.record().kind, CallKind::kStream);
+}
+
 TEST_F(CallStream, E14_AQuietCallOfAMethodNobodyKnowsEndsAtTheTimeout) {
   Upstream({Silence()});
   SimHost& call = Start();

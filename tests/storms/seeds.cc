@@ -23,4 +23,12 @@ uint64_t StormSeeds(uint64_t usual) { return Number("LEVEE_STORM_SEEDS", usual);
 uint64_t PropertySeeds(uint64_t usual) { return Number("LEVEE_PROPERTY_SEEDS", usual); }
 uint64_t FirstPropertySeed() { return Number("LEVEE_PROPERTY_FIRST", 1); }
 
+std::optional<CallKind> DescribedKind() {
+  const char* const text = std::getenv("LEVEE_DESCRIBED");
+  if (text == nullptr) return std::nullopt;
+  const bool is_stream = text == CallKindName(CallKind::kStream);
+  LEVEE_CHECK(is_stream || text == CallKindName(CallKind::kUnary));
+  return is_stream ? CallKind::kStream : CallKind::kUnary;
+}
+
 }  // namespace levee

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Over how many seeds the storms and the random calls on virtual time run.
+// What the environment says of tests on virtual time: over how many seeds storms and random calls
+// run, and what descriptors say of calls.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+
+#include "wire/call_kind.h"
 
 namespace levee {
 
@@ -14,5 +18,9 @@ uint64_t StormSeeds(uint64_t usual);
 // LEVEE_PROPERTY_FIRST or 1.
 uint64_t PropertySeeds(uint64_t usual);
 uint64_t FirstPropertySeed();
+
+// Returns LEVEE_DESCRIBED, unary or stream: what a descriptor says of all methods. nullopt if it is
+// not set: there is no descriptor, but in tests that say otherwise.
+std::optional<CallKind> DescribedKind();
 
 }  // namespace levee
