@@ -26,28 +26,56 @@ using testing::HasSubstr;
 
 constexpr milliseconds kTimeout{400};
 
-// Unary and Sleep of test.Echo, which are unary, and Chat, which is a stream.
+// A method of each type, of test.Echo.
 std::string StreamDescriptors() {
   google::protobuf::FileDescriptorSet set;
   auto& file = *set.add_file();
   file.set_package("test");
   auto& service = *file.add_service();
   service.set_name("Echo");
-  for (const char* const name : {"Unary", "Sleep", "Chat"}) service.add_method()->set_name(name);
-  service.mutable_method(2)->set_server_streaming(true);
-  service.mutable_method(2)->set_client_streaming(true);
+  const auto add = [&](const char* name, bool client, bool server) {
+    auto& method = *service.add_method();
+    method.set_name(name);
+    method.set_client_streaming(client);
+    method.set_server_streaming(server);
+  };
+  add("Unary", false, false);
+  add("Sleep", false, false);
+  add("Collect", true, false);
+  add("Stream", false, true);
+  add("Chat", true, true);
   return set.SerializeAsString();
 }
 
 // A sidecar whose policy has a timeout that is shorter than streams are.
 class Streams : public testing::Test {
  protected:
-  void Start(const std::string& policy = "", const std::string& upstream = "") {
+  void Start(const std::string& policy = "", const std::string& upstream = "",
+             const std::string& timeout = "400ms") {
     sidecar_ = std::make_unique<SidecarProcess>(
         ConfigParts{.endpoints = {service_.address()},
-                    .policy = absl::StrCat(", timeout: 400ms", policy),
+                    .policy = absl::StrCat(", timeout: ", timeout, policy),
                     .upstream = upstream});
     channel_ = NewChannel(sidecar_->address());
+  }
+
+  void StartDescribed(const std::string& timeout = "400ms") {
+    Start("", absl::StrCat(", descriptor_set: \"", descriptors_.path(), "\""), timeout);
+  }
+
+  // Opens a call of each type, none of which has a message.
+  std::vector<std::unique_ptr<ByteCall>> OpenOneOfEachType() const {
+    std::vector<std::unique_ptr<ByteCall>> calls;
+    for (const char* const method : {"Unary", "Collect", "Stream", "Chat"}) {
+      calls.push_back(std::make_unique<ByteCall>(channel_, absl::StrCat("/test.Echo/", method)));
+      EXPECT_TRUE(calls.back()->Start());
+    }
+    return calls;
+  }
+  bool WaitForActive(int unary, int streams) const {
+    return sidecar_->WaitForSum("levee_active_calls", {R"(kind="unary")"}, unary) &&
+           sidecar_->WaitForSum("levee_active_calls", {R"(kind="stream")"}, streams) &&
+           sidecar_->Sum("levee_active_calls") == unary + streams;
   }
 
   // Opens a stream that has shown what it is.
@@ -87,9 +115,46 @@ class Streams : public testing::Test {
     const bool denied = call.method.find("/made.Up") == 0;
     return denied ? Answer{.status = {StatusCode::UNIMPLEMENTED, "no such method"}} : Answer();
   }};
+  const TempFile descriptors_{StreamDescriptors()};
   std::unique_ptr<SidecarProcess> sidecar_;
   ChannelPtr channel_;
 };
+
+TEST_F(Streams, ADescriptorSaysWhatACallIsBeforeItsFirstMessage) {
+  StartDescribed("1h");
+  const auto calls = OpenOneOfEachType();
+  EXPECT_TRUE(WaitForActive(/*unary=*/1, /*streams=*/3));
+}
+
+TEST_F(Streams, WithoutADescriptorItsMessagesSayIt) {
+  Start("", "", "1h");
+  const auto calls = OpenOneOfEachType();
+  EXPECT_TRUE(WaitForActive(/*unary=*/4, /*streams=*/0));
+  ByteCall& collect = *calls[1];
+  ASSERT_TRUE(collect.Write("one") && collect.Write("two"));
+  EXPECT_TRUE(WaitForActive(/*unary=*/3, /*streams=*/1));
+  ByteCall& stream = *calls[2];
+  ASSERT_TRUE(stream.Write("2 1") && stream.HalfClose());
+  while (stream.Read().has_value()) {
+  }
+  EXPECT_TRUE(stream.Finish().ok());
+  EXPECT_TRUE(sidecar_->WaitForSum("levee_calls_total", {R"(kind="stream")", R"(code="OK")"}, 1));
+  EXPECT_TRUE(WaitForActive(/*unary=*/2, /*streams=*/1));
+}
+
+TEST_F(Streams, AStreamOfOneMessageThatEndsAtOnceIsUnaryWhereNoDescriptorKnowsBetter) {
+  google::protobuf::FileDescriptorSet set;
+  ASSERT_TRUE(set.ParseFromString(StreamDescriptors()));
+  // To the service and on the wire all is the same.
+  set.mutable_file(0)->mutable_service(0)->mutable_method(0)->set_server_streaming(true);
+  const TempFile as_stream(set.SerializeAsString());
+  Start();
+  EXPECT_TRUE(CallUnary(channel_).status.ok());
+  EXPECT_TRUE(sidecar_->WaitForSum("levee_calls_total", {R"(kind="unary")"}, 1));
+  Start("", absl::StrCat(", descriptor_set: \"", as_stream.path(), "\""));
+  EXPECT_TRUE(CallUnary(channel_).status.ok());
+  EXPECT_TRUE(sidecar_->WaitForSum("levee_calls_total", {R"(kind="stream")"}, 1));
+}
 
 TEST_F(Streams, E14_ATimeoutEndsAUnaryCallAndNoStream) {
   Start();
@@ -123,8 +188,7 @@ TEST_F(Streams, TheServiceIsToldTheTimeoutOnlyWhereADescriptorSaysUnary) {
   // kPatience, by the caller's deadline.
   EXPECT_GT(deadline(), system_clock::now() + 5 * kTimeout);
 
-  const TempFile descriptors(StreamDescriptors());
-  Start("", absl::StrCat(", descriptor_set: \"", descriptors.path(), "\""));
+  StartDescribed();
   EXPECT_TRUE(CallUnary(channel_).status.ok());
   EXPECT_LE(deadline(), system_clock::now() + kTimeout);
   ByteCall stream(channel_, "/test.Echo/Chat");
@@ -184,6 +248,45 @@ TEST(GuardedStreams, W2_SixtyQuietStreamsTakeNoSlotFromUnaryCalls) {
     EXPECT_TRUE(stream->HalfClose());
     EXPECT_TRUE(stream->Finish().ok());
   }
+}
+
+// They are chatty, and all wake at the same time.
+TEST(GuardedStreams, W2b_SixtyStreamsThatWakeAtOnceTakeNoSlotFromUnaryCalls) {
+  FaultyService service;
+  const GuardedServices guards({service.address()}, "");
+  for (const char* const method : {"/test.Echo/Chat", "/test.Echo/Collect"}) {
+    const bool answers = method == std::string("/test.Echo/Chat");
+    std::vector<std::unique_ptr<ByteCall>> streams;
+    for (int i = 0; i < 60; ++i) {
+      streams.push_back(std::make_unique<ByteCall>(guards.channel, method));
+      ASSERT_TRUE(streams.back()->Start());
+      for (int message = 0; message < 2; ++message) {
+        ASSERT_TRUE(streams.back()->Write("hello"));
+        if (answers) {
+          EXPECT_EQ(streams.back()->Read(), "hello");
+        }
+      }
+      EXPECT_TRUE(guards.sidecar->WaitForSum("levee_guard_in_flight", {}, 0));
+    }
+    for (int round = 0; round < 10; ++round) {
+      for (const auto& stream : streams) stream->BeginWrite("more");
+      for (int i = 0; i < 10; ++i) EXPECT_TRUE(CallUnary(guards.channel).status.ok());
+      for (const auto& stream : streams) {
+        EXPECT_TRUE(stream->WaitWritten());
+        if (answers) {
+          EXPECT_EQ(stream->Read(), "more");
+        }
+      }
+    }
+    for (const auto& stream : streams) {
+      EXPECT_TRUE(stream->HalfClose());
+      if (!answers) {
+        EXPECT_TRUE(stream->Read().has_value());
+      }
+      EXPECT_TRUE(stream->Finish().ok());
+    }
+  }
+  EXPECT_EQ(guards.Refused(), 0);
 }
 
 TEST(GuardedStreams, WhereStreamsHoldTheSlotsTheRefusalSaysSo) {
