@@ -33,6 +33,7 @@ struct ScenarioCall {
   // What the sidecar before the service takes it in by; nullptr: there is none.
   std::shared_ptr<const Snapshot> inbound;  // owns `inbound_policy`
   const CallPolicy* inbound_policy = nullptr;
+  std::optional<CallKind> inbound_described;  // what its descriptor says the method is
 };
 
 struct ScenarioStep {

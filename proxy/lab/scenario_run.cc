@@ -166,7 +166,10 @@ Service Run::Entry(const ScenarioCall& call, ServiceInstance& instance, SimSidec
   }
   SimSidecar& inbound = Inbound(call, instance);
   GuardLine* const guard = inbound.guard();
-  return Behind(inbound, caller, guard == nullptr ? 0 : guard->guard().NameMethod(call.method));
+  if (guard == nullptr) return Behind(inbound, caller, 0);
+  const int method = guard->guard().NameMethod(call.method);
+  inbound.DescribeMethod(method, call.inbound_described);
+  return Behind(inbound, caller, method);
 }
 
 // Returns the sidecar before the instance, which all calls of the policy share.

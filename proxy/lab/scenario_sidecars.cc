@@ -83,6 +83,8 @@ bool ScenarioSidecars::RouteIn(const std::shared_ptr<const Snapshot>& service,
   if (route->deny) return false;
   call.inbound = service;
   call.inbound_policy = &service->policies[static_cast<size_t>(route->policy)];
+  const auto& methods = service->upstreams[static_cast<size_t>(route->upstream)].methods;
+  if (methods != nullptr) call.inbound_described = methods->KindOf(MethodOf(authority, call));
   return true;
 }
 

@@ -7,6 +7,8 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "config/temporary_folder.h"
+#include "google/protobuf/descriptor.pb.h"
 #include "gtest/gtest.h"
 #include "lab/scenario_fixture.h"
 
@@ -293,6 +295,45 @@ TEST(ScenarioRun, AGuardKeepsAnOverloadedServiceAtItsCapacity) {
   EXPECT_EQ(guarded.Figures().amplification, 1);  // A call that is refused has arrived.
   EXPECT_LT(RunOf(ScenarioOf(Overload(", guard: {}")), CallerRule::kNoSidecar).Figures().goodput,
             100);
+}
+
+// Calls that take 5 s, beside a policy whose timeout is 1 s and a guard of one slot.
+RunFigures FiguresOfLongCalls(const std::string& descriptors) {
+  const TemporaryFolder folder;
+  google::protobuf::FileDescriptorSet set;
+  auto& file = *set.add_file();
+  auto& service = *file.add_service();
+  service.set_name("cart");
+  auto& watch = *service.add_method();
+  watch.set_name("Watch");
+  watch.set_server_streaming(true);
+  folder.Write("cart.pb", set.SerializeAsString());
+  const std::string config = folder.Write(
+      "levee.yaml",
+      absl::StrCat("listeners:\n"
+                   "  - {name: out, address: 127.0.0.1:1}\n"
+                   "  - {name: in, address: 127.0.0.1:2, direction: inbound}\n"
+                   "upstreams: [{name: cart, endpoints: [\"127.0.0.1:3\"]",
+                   descriptors,
+                   "}]\n"
+                   "routes:\n"
+                   "  - {match: {listener: in}, upstream: cart, policy: front}\n"
+                   "  - {upstream: cart, policy: hasty}\n"
+                   "policies:\n"
+                   "  - {name: hasty, timeout: 1s, retry: {max_attempts: 1}}\n"
+                   "  - {name: front, guard: {concurrency: {limit: 1}, queue: {max: 0}}}\n"));
+  return RunOf(ScenarioOf(absl::StrCat("duration: 60s\n"
+                                       "clients: [{name: web, sidecar: '",
+                                       config,
+                                       "', calls: cart/Watch, load: {even: 1/s}}]\n"
+                                       "services: [{name: cart, slots: 1000, time: 5s, sidecar: '",
+                                       config, "'}]\n")))
+      .Figures();
+}
+
+TEST(ScenarioRun, AStreamByItsDescriptorIsEndedByNoTimeoutAndTakesNoSlotOfAGuard) {
+  EXPECT_EQ(FiguresOfLongCalls("").success, 0);
+  EXPECT_EQ(FiguresOfLongCalls(", descriptor_set: cart.pb").success, 1);
 }
 
 TEST(ScenarioRun, CallsThatWaitInAGuardAreCounted) {
