@@ -152,11 +152,19 @@ class PolicyExplainer {
     const auto bound = [](absl::Duration span) {
       return span == absl::InfiniteDuration() ? std::string("none") : DurationWords(span);
     };
-    return {absl::StrCat(kind_.has_value() ? "the descriptor set says that the call is a stream: "
-                                           : "if the call turns out to be a stream, ",
-                         "neither timeout nor attempt_timeout ends it"),
-            absl::StrCat("stream.timeout ", bound(stream.timeout), ", stream.idle ",
-                         bound(stream.idle))};
+    std::vector<std::string> words = {
+        absl::StrCat(kind_.has_value() ? "the descriptor set says that the call is a stream: "
+                                       : "if the call turns out to be a stream, ",
+                     "neither timeout nor attempt_timeout ends it"),
+        absl::StrCat("stream.timeout ", bound(stream.timeout), ", stream.idle ",
+                     bound(stream.idle))};
+    if (kind_.has_value() && policy_.guard.has_value()) {
+      const ConcurrencyPolicy& concurrency = policy_.guard->concurrency;
+      words.emplace_back(concurrency.streams == ConcurrencyPolicy::Streams::kCount
+                             ? "it holds a slot of the guard to its end"
+                             : "it takes no slot of the guard");
+    }
+    return words;
   }
 
   void ExplainRetries(Explanation& to) {

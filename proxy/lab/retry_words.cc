@@ -76,8 +76,7 @@ std::vector<std::string> DelayWords(const DelayTable& table, const BackoffPolicy
                                    " at worst, and to ", DurationWords(last.total_p99),
                                    " in 99% of draws"));
   if (deadline == absl::InfiniteDuration()) {
-    sentences.emplace_back(
-        "no deadline is known: neither --deadline nor the policy's timeout says one");
+    sentences.emplace_back("no deadline is known: neither --deadline nor the policy says one");
   } else {
     AddMisfits(
         table.rows, absl::StrCat("fit a deadline of ", DurationWords(deadline)),

@@ -8,7 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "config/temporary_folder.h"
 #include "gmock/gmock.h"
+#include "google/protobuf/descriptor.pb.h"
 #include "lab/explain_json.h"
 #include "lab/explain_text.h"
 #include "lab/lab_fixture.h"
@@ -21,6 +23,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 constexpr char kShop[] =
     "listeners:\n"
@@ -304,6 +307,55 @@ TEST(Explanation, AnInboundRouteIsExplainedByItsGuard) {
   EXPECT_THAT(guard, Contains("the application gets 20 calls at a time"));
   EXPECT_THAT(guard, Contains(HasSubstr("up to 5 calls wait for a slot; once")));
   EXPECT_THAT(guard, Contains(HasSubstr("this call has 32")));
+}
+
+// The explanation of a call of shop.Feed/Watch, which streams by its descriptor, on a listener of
+// that direction.
+Explanation ExplainedWatch(const std::string& direction, const std::string& method,
+                           const std::string& policy) {
+  google::protobuf::FileDescriptorSet set;
+  auto& file = *set.add_file();
+  file.set_package("shop");
+  auto& service = *file.add_service();
+  service.set_name("Feed");
+  service.add_method()->set_name("Get");
+  auto& watch = *service.add_method();
+  watch.set_name("Watch");
+  watch.set_server_streaming(true);
+  const TemporaryFolder folder;
+  return ExplanationOf(
+      absl::StrCat("listeners: [{name: l, address: 127.0.0.1:1, direction: ", direction,
+                   "}]\nupstreams: [{name: feed, endpoints: [\"127.0.0.1:2\"], descriptor_set: \"",
+                   folder.Write("feed.pb", set.SerializeAsString()),
+                   "\"}]\nroutes: [{match: {listener: l}, upstream: feed, policy: "
+                   "live}]\npolicies: [{name: live, ",
+                   policy, "}]\n"),
+      {.method = method, .listener = "l"});
+}
+
+TEST(Explanation, AStreamByItsDescriptorIsExplainedByItsOwnBounds) {
+  const std::string policy = "timeout: 1s, stream: {idle: 5m}, retry: {backoff: {constant: 2s}}";
+  const Explanation watch = ExplainedWatch("egress", "shop.Feed/Watch", policy);
+  EXPECT_THAT(SectionOf(watch, "stream"),
+              ElementsAre("the descriptor set says that the call is a stream: neither timeout nor "
+                          "attempt_timeout ends it",
+                          "stream.timeout none, stream.idle 5m"));
+  // No deadline of unary calls keeps it from its retries.
+  EXPECT_THAT(watch.retries[0].sentences, Not(Contains(HasSubstr("a deadline of 1s"))));
+  const Explanation get = ExplainedWatch("egress", "shop.Feed/Get", policy);
+  EXPECT_THAT(SectionOf(get, "stream"), IsEmpty());
+  EXPECT_THAT(get.retries[0].sentences, Contains(HasSubstr("a deadline of 1s")));
+  EXPECT_THAT(SectionOf(ExplainedWatch("egress", "shop.Feed/New", policy), "stream"),
+              Contains(HasSubstr("if the call turns out to be a stream, neither timeout")));
+}
+
+TEST(Explanation, AStreamByItsDescriptorSaysWhetherItHoldsASlotOfTheGuard) {
+  const auto guarded = [](const std::string& guard) {
+    return SectionOf(ExplainedWatch("inbound", "shop.Feed/Watch", "guard: " + guard), "stream");
+  };
+  EXPECT_THAT(guarded("{}"), Contains("it takes no slot of the guard"));
+  EXPECT_THAT(guarded("{concurrency: {streams: count}}"),
+              Contains("it holds a slot of the guard to its end"));
 }
 
 TEST(Explanation, CallsThatRunOnceAreExplained) {
