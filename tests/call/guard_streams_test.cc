@@ -159,6 +159,14 @@ TEST(GuardStreams, W2_NorWhereOneOfThemHasEndedWithItsFirstMessage) {
                     .apart = Ms(5)});
 }
 
+TEST(GuardStreams, W2_NorWhereTheFirstOfThemHasEndedWithItsFirstMessage) {
+  ExpectAsDirectly({.answer = [](int n) {
+    Answer answer = Answer().Head(Ms(1)).Message(Ms(1), "hello");
+    if (n == 0) answer.Trailers(Ms(2), StatusCode::kOk);
+    return answer;
+  }});
+}
+
 TEST(GuardStreams, W2_TwoHundredQuietStreamsDoNeither) {
   ExpectAsDirectly(
       {.count = 200, .answer = [](int) { return Answer().Head(Ms(1)).Message(Ms(1), "hello"); }});

@@ -55,15 +55,18 @@ TEST_F(Drain, ACallInFlightIsFinishedAndNewOnesAreStillTaken) {
   EXPECT_EQ(sidecar_.process().WaitForExit(), 0);
 }
 
-TEST_F(Drain, AnOpenStreamKeepsNobodyFromBeingToldToGoElsewhereAndGoesOn) {
-  RawClient other(sidecar_.address());
-  ByteCall stream(channel_, "/test.Echo/Chat");
+TEST(DrainStream, KeepsNobodyFromBeingToldToGoElsewhereAndGoesOn) {
+  FaultyService service;
+  // So it is not the timeout that they are told for.
+  SidecarProcess sidecar({.endpoints = {service.address()}, .more = "drain: {timeout: 1h}\n"});
+  RawClient other(sidecar.address());
+  ByteCall stream(NewChannel(sidecar.address()), "/test.Echo/Chat");
   ASSERT_TRUE(stream.Start());
   for (const char* const message : {"one", "two"}) {
     ASSERT_TRUE(stream.Write(message));
     EXPECT_EQ(stream.Read(), message);
   }
-  sidecar_.process().Signal(SIGTERM);
+  sidecar.process().Signal(SIGTERM);
   bool told = false;
   while (const auto frame = told ? std::nullopt : other.ReadMeaningful()) {
     told = frame->type == FrameType::kGoaway;
@@ -73,7 +76,7 @@ TEST_F(Drain, AnOpenStreamKeepsNobodyFromBeingToldToGoElsewhereAndGoesOn) {
   EXPECT_EQ(stream.Read(), "three");
   ASSERT_TRUE(stream.HalfClose());
   EXPECT_TRUE(stream.Finish().ok());
-  EXPECT_EQ(sidecar_.process().WaitForExit(), 0);
+  EXPECT_EQ(sidecar.process().WaitForExit(), 0);
 }
 
 // As a preStop hook may ask for it.
