@@ -227,6 +227,16 @@ TEST_F(Streams, ActiveCallsAreToldApart) {
   EXPECT_TRUE(sidecar_->WaitForSum("levee_active_calls", {R"(kind="stream")"}, 0));
 }
 
+TEST_F(Streams, AStreamIsInNoHistogramOfDurations) {
+  Start("", "", "1h");
+  ExpectAlive(*OpenStream());
+  EXPECT_TRUE(CallUnary(channel_).status.ok());
+  EXPECT_TRUE(sidecar_->WaitForSum("levee_calls_total", {R"(kind="stream")"}, 1));
+  EXPECT_TRUE(sidecar_->WaitForSum("levee_calls_total", {R"(kind="unary")"}, 1));
+  EXPECT_EQ(sidecar_->Sum("levee_call_duration_seconds_count"), 1);
+  EXPECT_EQ(sidecar_->Sum("levee_attempt_duration_seconds_count"), 1);
+}
+
 // The guard has no configuration, and 20 slots to begin with.
 TEST(GuardedStreams, W2_SixtyQuietStreamsTakeNoSlotFromUnaryCalls) {
   FaultyService service;
