@@ -36,7 +36,8 @@ install(FILES ${cli_docs}/completions/fish/levee.fish
 install(FILES ${package}/copyright ${cli_docs}/changelog.gz DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES config/levee.yaml ${schema} config/levee.scenario.schema.json README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES deploy/mixin/rules.yaml deploy/mixin/alerts.yaml deploy/mixin/dashboard.json
+install(FILES deploy/mixin/rules.yaml deploy/mixin/alerts.yaml deploy/mixin/old-names.yaml
+  deploy/mixin/dashboard.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/levee)
 install(DIRECTORY config/examples config/scenarios DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES deploy/systemd/levee.service DESTINATION lib/systemd/system)

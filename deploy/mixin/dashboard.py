@@ -190,7 +190,7 @@ PANELS = (
           (('{{upstream}}: priority {{priority}}, {{reason}}',
             total('levee_guard_calls_total', 'decision="refused"',
                   'upstream, priority, reason')),),
-          runbooks=('guard-refusing', 'guard-refuses-dear'), stacked=True),
+          runbooks=('guard-refusing', 'guard-refuses-high-priority'), stacked=True),
     Panel('How many calls may the application work on?',
           'Of all sidecars together: the limit of the guard, the least that its policy allows, the '
           'calls that have a slot, and those that wait for one.',

@@ -343,7 +343,7 @@ class Files(unittest.TestCase):
     def test_links_to_runbooks_are_all_changed(self):
         command, = of_kind('sed')
         self.clone.run(command.line)
-        for name in ('alerts.yaml', 'dashboard.json'):
+        for name in ('alerts.yaml', 'old-names.yaml', 'dashboard.json'):
             text = (self.clone.path / 'deploy/mixin' / name).read_text()
             self.assertNotIn('example.com/levee/', text)
             self.assertIn('https://git.example.org/levee/-/blob/main/docs/runbooks/', text)

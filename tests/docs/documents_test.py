@@ -139,7 +139,8 @@ class Links(unittest.TestCase):
                 self.assertTrue((ROOT / name).exists(), f'{document.name}: {name}')
 
     def test_alerts_and_metrics_are_those_that_exist(self):
-        alerts = (ROOT / 'deploy/mixin/alerts.yaml').read_text()
+        alerts = ''.join((ROOT / f'deploy/mixin/{file}.yaml').read_text()
+                         for file in ('alerts', 'old-names'))
         names = set(re.findall('`[a-z_]+`', (ROOT / 'docs/metrics.md').read_text()))
         for document in DOCUMENTS:
             text = document.read_text()

@@ -115,8 +115,9 @@ def capture_of(pod):
 
 
 def rule_groups():
-    """The groups of all rule files of the mixin."""
-    documents = [yaml.safe_load(file.read_text()) for file in sorted(MIXIN.glob('*.yaml'))]
+    """The groups of all rule files of the mixin, without the old names, which few need."""
+    documents = [yaml.safe_load(file.read_text()) for file in sorted(MIXIN.glob('*.yaml'))
+                 if file.name != 'old-names.yaml']
     return [group for document in documents if isinstance(document, dict)
             for group in document.get('groups', [])]
 

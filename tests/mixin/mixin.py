@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / 'deploy' / 'mixin'
 DASHBOARD = FOLDER / 'dashboard.json'
 RULE_FILES = (FOLDER / 'rules.yaml', FOLDER / 'alerts.yaml')
+OLD_NAMES = FOLDER / 'old-names.yaml'  # Loaded by those who still need one.
 RUNBOOKS = ROOT / 'docs' / 'runbooks'
 
 # So that minutes and hours pass in seconds, the windows and patiences of the rules shrink, and
@@ -23,14 +24,14 @@ _WINDOWS = {'5m': '10s', '10m': '10s', '30m': '10s', '1h': '15s', '6h': '15s'}
 _PATIENCE = '2s'
 
 
-def read_rules():
-    """Returns all rules of the mixin, recording and alerting ones."""
-    return [rule for path in RULE_FILES for group in yaml.safe_load(path.read_text())['groups']
+def read_rules(files=RULE_FILES):
+    """Returns all rules of the files, recording and alerting ones."""
+    return [rule for path in files for group in yaml.safe_load(path.read_text())['groups']
             for rule in group['rules']]
 
 
-def read_alerts():
-    return [rule for rule in read_rules() if 'alert' in rule]
+def read_alerts(files=RULE_FILES):
+    return [rule for rule in read_rules(files) if 'alert' in rule]
 
 
 def hurried(text):

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 import yaml
-from mixin import RULE_FILES, read_alerts
+from mixin import OLD_NAMES, RULE_FILES, read_alerts
 from prometheus import MISSING
 
 CASES = sorted((pathlib.Path(__file__).resolve().parent / 'rules').glob('*.yaml'))
@@ -22,7 +22,8 @@ class Rules(unittest.TestCase):
         return ended.stdout
 
     def test_rules_are_valid(self):
-        self.assertEqual(self.promtool('check', 'rules', *RULE_FILES).count('SUCCESS'), 2)
+        self.assertEqual(
+            self.promtool('check', 'rules', *RULE_FILES, OLD_NAMES).count('SUCCESS'), 3)
 
     def test_alerts_fire_and_are_silent_as_the_cases_say(self):
         self.assertEqual(self.promtool('test', 'rules', *CASES).count('SUCCESS'), len(CASES))
@@ -32,7 +33,7 @@ class Cases(unittest.TestCase):
     def test_there_are_both_for_every_alert(self):
         checks = [check for path in CASES for case in yaml.safe_load(path.read_text())['tests']
                   for check in case['alert_rule_test']]
-        alerts = {rule['alert'] for rule in read_alerts()}
+        alerts = {rule['alert'] for rule in read_alerts((*RULE_FILES, OLD_NAMES))}
         for fires in (True, False):
             self.assertEqual({check['alertname'] for check in checks
                               if bool(check['exp_alerts']) == fires}, alerts)

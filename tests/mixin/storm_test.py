@@ -66,7 +66,7 @@ FIRING = {
     ('LeveeRateLimitRejecting', 'five'), ('LeveeRateLimitRejecting', 'all'),
     ('LeveeStoreAway', 'redis'), ('LeveeLimitStarved', 'all'), ('LeveeClaimsLost', 'payments'),
     ('LeveeThrottleRejects', 'throttled'),
-    ('LeveeGuardRefusing', 'app'), ('LeveeGuardLimitAtMin', 'app'), ('LeveeGuardRefusesDear', 'app'),
+    ('LeveeGuardRefusing', 'app'), ('LeveeGuardLimitAtMin', 'app'), ('LeveeGuardRefusesHighPriority', 'app'),
     ('LeveeConfigReloadFailed', ''),
     ('LeveeLimitHit', 'metadata_bytes'),
     ('LeveeCertificateEndsSoon', 'private'),

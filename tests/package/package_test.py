@@ -329,6 +329,7 @@ class DebianPackage(unittest.TestCase):
                              ('doc/levee/docs/runbooks/limit-hit.md', 'docs/runbooks/limit-hit.md'),
                              ('levee/rules.yaml', 'deploy/mixin/rules.yaml'),
                              ('levee/alerts.yaml', 'deploy/mixin/alerts.yaml'),
+                             ('levee/old-names.yaml', 'deploy/mixin/old-names.yaml'),
                              ('levee/dashboard.json', 'deploy/mixin/dashboard.json')):
             self.assertEqual((self.root / 'usr/share' / file).read_bytes(),
                              (ROOT / source).read_bytes(), file)
