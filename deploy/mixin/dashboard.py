@@ -61,10 +61,10 @@ def of_sidecars(expression):
 
 PANELS = (
     Panel('How much is the load amplified?',
-          'Attempts for each call that is no retry of the application. The bound is what the '
-          'defaults allow: retries of 10% of the calls in 10 s, or the floor where few calls come '
-          'and retries succeed; three attempts at most. Above 1.5 it is a storm, whatever the '
-          'budget says: the application retries by itself, or a policy allows it.',
+          'Attempts per call, without the retries of the application. The bound is what the defaults '
+          'allow: retries for 10% of the calls in 10 s, or the minimum of the budget (floor) if '
+          'there are few calls and retries succeed; three attempts at most. More than 1.5 is '
+          'always a storm: the application retries by itself, or a policy allows it.',
           'none',
           (('{{upstream}}',
             f'{total("levee_attempts_total")} / ({total("levee_call_attempts_count")} - '
@@ -91,14 +91,14 @@ PANELS = (
           most=1),
     Panel('How much of the retry budget is left?',
           'Retries that all sidecars together may make now, as a share of those that they may make '
-          'at once while the budget is full. The floor is withheld while too little succeeds: then '
-          'only the share of the calls counts. Without a line nothing is allowed, as without calls '
-          'in an outage.',
+          'at once while the budget is full. The minimum of the budget (floor) does not count while '
+          'too few attempts succeed. Then only the share of the calls counts. Without a line no '
+          'retry is allowed, for example if there are no calls in an outage.',
           'percentunit',
           (('left for {{upstream}}',
             f'sum by (upstream) (levee_retry_budget_available{{{SELECTED}}}) / '
             f'sum by (upstream) (levee_retry_budget_at_once{{{SELECTED}}})'),
-           ('sidecars that withhold the floor of {{upstream}}',
+           ('sidecars without the minimum of {{upstream}}',
             f'avg by (upstream) (levee_retry_budget_floor_withheld{{{SELECTED}}})')),
           runbooks=('retry-budget-exhausted',), most=1),
     Panel('What makes retries necessary?',
@@ -162,13 +162,13 @@ PANELS = (
             total('levee_app_retries_total', by='upstream, action, seen_by')),),
           runbooks=('application-retries',)),
     Panel('Who says "overloaded, do not retry"?',
-          'Marks received from upstreams, and sent to callers, for the whole service or for one '
-          'endpoint.',
+          'Overload signals received from upstreams, and sent to callers, for the whole service or '
+          'for one endpoint.',
           'reqps',
           (('{{upstream}}: {{direction}}, {{scope}}',
             total('levee_overload_marks_total', by='upstream, direction, scope')),),
           runbooks=('upstream-overloaded',)),
-    Panel('How many calls does the throttle turn away?',
+    Panel('How many calls does the throttle reject?',
           'Calls that the throttle did not send, because the upstream is overloaded (rejected), and '
           'calls that it would not have sent if its policy had mode: enforce (observed).',
           'reqps',
@@ -176,9 +176,9 @@ PANELS = (
             total('levee_throttle_decisions_total', 'decision!="admitted"',
                   'upstream, decision')),),
           runbooks=('throttle-rejects',)),
-    Panel('How likely is it that the throttle turns a call away?',
-          'The probability, of the sidecar in which it is highest. It is above 0 as soon as fewer '
-          'than one of k answers does not say overload; a throttle that observes has it too.',
+    Panel('How likely is it that the throttle rejects a call?',
+          'The probability in the sidecar in which it is highest. It is above 0 if less than one '
+          'answer in k comes without a sign of overload. A throttle that observes has it, too.',
           'percentunit',
           (('{{upstream}}',
             f'max by (upstream) (levee_throttle_probability{{{SELECTED}}})'),),
@@ -237,10 +237,10 @@ PANELS = (
                 f'{SELECTED}, {FAILED}}}[$__range])))'),),
           kind='table', columns=(('failed calls', 'short'),),
           runbooks=('error-budget-burn-fast',)),
-    Panel('Which limits turn something away?',
-          'Calls that a rate limit rejected or delayed, and limits of the sidecar that were '
-          'reached, and calls that it ended because it broke a rule of its own: those of the whole '
-          'namespace.',
+    Panel('Which limits refuse something?',
+          'Calls that a rate limit rejected or delayed, limits of the sidecar that were reached, and '
+          'calls that the sidecar ended because it broke a rule of its own. All are those of the '
+          'whole namespace.',
           'cps',
           (('rate limit {{limit}}: {{decision}}',
             total('levee_rate_limit_decisions_total', 'decision!="admitted"', 'limit, decision',
@@ -250,9 +250,9 @@ PANELS = (
            ('calls that Levee broke', f'sum({rate("levee_broken_calls_total", "", SIDECARS)})')),
           runbooks=('rate-limit-rejecting', 'limit-hit', 'call-broken')),
     Panel('Who decides shared limits?',
-          'Sidecars, by what their permits of a limit that all share come from: leased, the store '
-          'grants them; stale, the store is away and the last rate holds; fallback, what on_failure '
-          'says for longer times.',
+          'Sidecars by the source of their permits for a limit that all share. leased: the store '
+          'grants them. stale: the store is unreachable, and the last rate holds. fallback: it is '
+          'unreachable for longer, and on_failure decides.',
           'short',
           (('{{limit}}: {{state}}',
             f'sum by (limit, state) (levee_rate_limit_lease{{{SIDECARS}}})'),),

@@ -59,12 +59,12 @@ function row() {
 // `time` as in the state.
 export function storeFacts(store, time) {
   const {name, connected = false, since = 0, failure = '', nodes = []} = store;
-  const nodesAway = nodes.filter((node) => !node.ready)
+  const lost = nodes.filter((node) => !node.ready)
       .map(({address, failure: why}) => `${address}: ${why}`);
   return {
-    state: connected ? 'connected' : 'away', mark: connected ? 'ready' : 'failing', name,
+    state: connected ? 'connected' : 'unreachable', mark: connected ? 'ready' : 'failing', name,
     facts: `for ${format.age(time - since)}; ${kindText(store)}; ${requestText(store)}`,
-    failures: nodesAway.length > 0 ? nodesAway.join('; ') : failure,
+    failures: lost.length > 0 ? lost.join('; ') : failure,
   };
 }
 

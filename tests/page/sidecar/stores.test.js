@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real Redis that goes away and comes back, as the page shows it.
+// A real Redis that becomes unreachable and comes back, as the page shows it.
 import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
@@ -46,7 +46,7 @@ const shared = (service, port) => configOf({
     guard: {dedupe: {header: 'x-key', store: 'shared'}}}],
 });
 
-test('a store that goes away and comes back: its view, its lease and its keys tell of it', {skip},
+test('a store that becomes unreachable and comes back: its view, its lease and its keys tell of it', {skip},
      async (t) => {
   const port = await freePort();
   const kill = startRedis(t, port);
@@ -62,7 +62,7 @@ test('a store that goes away and comes back: its view, its lease and its keys te
   assert.deepEqual(await axeViolations(page), []);
 
   await kill();
-  await sees(page, '#shared li', /away\s*shared.*connection refused/);
+  await sees(page, '#shared li', /unreachable\s*shared.*connection refused/);
   await sees(page, '#shared li', /stale\s*shared: all.*calls go on at the last rate: [1-9]/);
 
   startRedis(t, port);

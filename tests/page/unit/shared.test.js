@@ -19,10 +19,10 @@ test('the results of requests that are not well come with their rates, the large
   assert.match(facts, /; 10 requests\/s, of these 2\/s error, 1\/s timeout$/);
 });
 
-test('a store that is away says why', () => {
+test('a store that is unreachable says why', () => {
   const {state, mark, failures, facts} = store({
     connected: false, kind: 'sentinels', nodes: [], failure: 'no sentinel has named the primary yet'});
-  assert.deepEqual([state, mark], ['away', 'failing']);
+  assert.deepEqual([state, mark], ['unreachable', 'failing']);
   assert.equal(failures, 'no sentinel has named the primary yet');
   assert.match(facts, /no primary is known/);
 });
@@ -43,7 +43,7 @@ test('a leased limit says what it gets and has', () => {
                                facts: 'by shared; 12.3 permits/s granted; 1 permit left'});
 });
 
-test('a limit whose store is away says how it goes on', () => {
+test('a limit whose store is unreachable says how it goes on', () => {
   const away = (more) => limit({state: 'fallback', permits_left: 0, ...more}).facts;
   assert.match(away({}), /it is unreachable, and calls go on at this sidecar’s share: 12\.3 permits\/s;/);
   assert.match(away({on_failure: 'allow', per_second: undefined}), /everything is admitted/);
