@@ -31,8 +31,7 @@ void Call::OnInVain(Instant now) {
 }
 
 void Call::EndInVain(Instant now) {
-  EndLocally(StatusCode::kCancelled,
-             "the caller of the call that this one is made for has gone (tie)", now);
+  EndLocally(StatusCode::kCancelled, "the caller of the linked call has gone (tie)", now);
 }
 
 void Call::OnOutOfMemory(Instant now) {

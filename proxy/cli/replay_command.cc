@@ -92,7 +92,8 @@ int RunReplay(const ReplayOptions& options) {
 }
 
 Command AddAdvise(Command app, AdviseOptions& options) {
-  Command advise = app.AddCommand("advise", "print which values of a policy a log speaks against");
+  Command advise =
+      app.AddCommand("advise", "print which values of a policy do not fit the calls of a log");
   AddLogs(advise, options.logs);
   advise.AddOption("--config", options.config, "the policy file that was in effect")
       .ValueName("FILE")

@@ -88,6 +88,9 @@ struct ParsedHostPort {
 // Splits at the last colon; IPv6 literals stand in brackets. `example`: a valid text, for the
 // error.
 absl::StatusOr<ParsedHostPort> ParseHostPort(const std::string& text, const std::string& example) {
+  if (text.find("://") != std::string::npos) {
+    return Wrong(text, "is a URL, and not HOST:PORT; leave out what stands in front of the host");
+  }
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0) {
     return Wrong(text, absl::StrCat("is not HOST:PORT; say ", example));

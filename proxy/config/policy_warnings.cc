@@ -115,8 +115,8 @@ void PolicyWarnings::CheckAttemptTimeout(bool described) {
   }
   if (Knows({"retry.failures", "idempotency"}) && !RetriesTimeouts(described)) {
     Add(path, CheckCode::kAttemptTimeoutNotRetried,
-        "ends attempts that are not retried then; list timeout in failures if the calls may run "
-        "twice, or leave this out: timeout bounds the call");
+        "ends attempts, but failures lacks timeout, so they are not retried; list timeout there if "
+        "the calls may run twice, or leave this out, because timeout bounds the call");
   }
 }
 
@@ -143,14 +143,16 @@ void PolicyWarnings::CheckFloor(const std::string& path, const v1::Budget& budge
   if (floor >= 1) return;
   if (budget.ratio() == 0) {
     Add(path + ".ratio", CheckCode::kBudgetAllowsNothing,
-        "is 0, and floor allows less than one retry, so nothing is ever retried; raise one of the "
+        "is 0, and the minimum (floor) allows less than one retry, so nothing is ever retried; "
+        "raise one of the "
         "two, "
         "or say max_attempts: 1");
   } else if (budget.floor().per_second() > 0) {
     const bool by_window = positions_.Has(path + ".window");
     Add(path + (by_window ? ".window" : ".floor.per_second"), CheckCode::kFloorBelowOne,
-        absl::StrCat("the floor, ", budget.floor().per_second(), " per second in a window of ",
-                     budget.window(), ", is below one retry and allows none; lengthen the window, ",
+        absl::StrCat("the minimum (floor), ", budget.floor().per_second(),
+                     " per second in a window of ", budget.window(),
+                     ", is below one retry and allows none; lengthen the window, ",
                      "raise floor.per_second, or set it to 0"));
   }
 }
@@ -186,9 +188,10 @@ void PolicyWarnings::CheckStatedRate(const std::string& path, const v1::Budget& 
     const double share = budget.ratio() * rate->per_second();
     if (share <= 0 || budget.floor().per_second() <= share) continue;
     Add(path + ".floor.per_second", CheckCode::kFloorAboveShare,
-        absl::StrCat(budget.floor().per_second(), " is above what ratio allows of ", limit.rate(),
-                     ", the rate limit, which is ", share,
-                     " per second: floor alone decides how many retries there are; lower it"));
+        absl::StrCat(
+            budget.floor().per_second(), " is above what ratio allows of ", limit.rate(),
+            ", the rate limit, which is ", share,
+            " per second: the minimum (floor) alone decides how many retries there are; lower it"));
     return;
   }
 }
@@ -203,9 +206,9 @@ void PolicyWarnings::CheckThrottle() {
     Add(absl::StrCat(path_, ".throttle.on[", i, "]"), CheckCode::kThrottledOnCode,
         unavailable
             ? "says that the upstream cannot be used, not that it is overloaded: if a service "
-              "fails at random, calls are rejected that would succeed; say mark and timeout"
+              "fails at random, calls are rejected that would succeed; say on: [mark, timeout]"
             : "is also the answer to a caller that exceeds its own quota, and then the calls of "
-              "all other callers are rejected, too; say mark and timeout");
+              "all other callers are rejected, too; say on: [mark, timeout]");
   }
 }
 

@@ -180,7 +180,7 @@ void Validator::CheckNameOfService(const std::string& path, const v1::Upstream& 
     if (!endpoint->host.empty() && !ReadIp(endpoint->host).has_value()) continue;
     Add(path + ".tls", CheckCode::kNoNameToCheck,
         absl::StrCat("the certificate of ", Quoted(text),
-                     " must have a name, and no name is known; ",
+                     " must have a name, and Levee does not know which; ",
                      "give server_name or subject_alt_names"));
     return;
   }

@@ -64,8 +64,8 @@ void InboundValidator::CheckPolicyOfInbound(const std::string& route, const v1::
   if (repeats.empty()) return;
   Add(route + ".policy", CheckCode::kRetriesInbound,
       absl::StrCat("policy ", policy.name(), " ", repeats,
-                   ", and this route takes calls to the application, which their callers retry; ",
-                   policy.has_hedge() ? "leave hedge out" : "say max_attempts: 1 in its retry"));
+                   ", but calls of this route are retried by their callers, not by Levee; ",
+                   policy.has_hedge() ? "leave hedge out" : "set its retry.max_attempts to 1"));
 }
 
 void InboundValidator::CheckRoute(int index) {

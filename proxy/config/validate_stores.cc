@@ -86,7 +86,8 @@ void StoresValidator::CheckNames(const std::string& path, const v1::Store& store
       const std::optional<HostPort> address = SplitHostPort(node);
       if (!address.has_value() || !ReadIp(std::string(address->host)).has_value()) continue;
       Add(path + ".tls", CheckCode::kNoNameToCheck,
-          absl::StrCat("the certificate of \"", node, "\" must have a name, and no name is known; ",
+          absl::StrCat("the certificate of \"", node,
+                       "\" must have a name, and Levee does not know which; ",
                        "give server_name or subject_alt_names"));
       return;
     }

@@ -265,8 +265,8 @@ bool Warnings::CheckReach(int index) {
     const std::optional<Route>& earlier = matches_[static_cast<size_t>(i)];
     if (!earlier.has_value() || !CoversAll(*earlier, match)) continue;
     Add(Element("routes", index), CheckCode::kUnreachableRoute,
-        absl::StrCat("never matches: ", FormatPlace(positions_.Find(Element("routes", i))),
-                     " takes every call that it would; move it up, or remove it"));
+        absl::StrCat("no call reaches it: ", FormatPlace(positions_.Find(Element("routes", i))),
+                     " takes all of its calls; move it up, or remove it"));
     return false;
   }
   return true;
@@ -324,9 +324,10 @@ void Warnings::CheckRepeats(int index) {
   const std::string path = Element("routes", index);
   const bool named = method == route.match().method();
   Add(path + (named ? ".match.method" : ".policy"), CheckCode::kUnsafeRetry,
-      absl::StrCat("policy ", route.policy(), " may run ", method, " twice: it retries ", cause,
-                   " after the request has left; say idempotency mode never in the policy, give ",
-                   "it a key, or say always if the method may run twice"));
+      absl::StrCat("policy ", route.policy(), " may run ", method, " twice: retry.", cause,
+                   " lets a call be retried after its request has left; give the policy ",
+                   "idempotency: {mode: never} or a key, or {mode: always} if the method may run ",
+                   "twice"));
 }
 
 // A route that takes all calls is for services that nobody has named, whose pods nobody can name.

@@ -96,10 +96,19 @@ void AddTooManyValues(const std::string& file, const TooManyValues& error, int m
              absl::StrCat("more than ", most, " values, or as many commas"));
 }
 
+// Returns what to do about an error of the parser, with its separator; empty where the error says
+// it.
+const char* CureOf(const std::string& error) {
+  if (error == YAML::ErrorMsg::UNKNOWN_ANCHOR) return "; quote a text that begins with '*'";
+  const bool structure = error.ends_with(" not found") || error.starts_with("illegal ");
+  return structure ? "; check the indentation, brackets and quotes up to here" : "";
+}
+
 void AddSyntaxFault(const std::string& file, const std::string& text, TextFormat format,
                     const YAML::Exception& error, FaultList& faults) {
   Place place = At(file, error.mark);
   std::string why = error.msg;
+  if (format == TextFormat::kYaml) absl::StrAppend(&why, CureOf(error.msg));
   const size_t tab = format == TextFormat::kYaml ? IndentingTab(text, error) : std::string::npos;
   if (tab != std::string::npos) {
     place.column = static_cast<int>(tab) + 1;

@@ -99,7 +99,7 @@ void PodChecks::Sidecar() {
     Add(Severity::kOk, "LD201", "Levee is a native sidecar");
   } else {
     Add(Severity::kWarning, "LD201",
-        "Levee is no native sidecar, so the application may start before it and outlive it",
+        "Levee is not a native sidecar, so the application may start before it and outlive it",
         "from Kubernetes 1.29 on, use levee inject or the component sidecar");
   }
 }
@@ -210,7 +210,7 @@ void PodChecks::Policy() {
     return Add(Severity::kFault, "LD208", absl::StrCat("ConfigMap ", name, " has no levee.yaml"),
                "name the key of the policy levee.yaml");
   }
-  Add(Severity::kOk, "LD208", "the policy is not in this file; levee check tells of it");
+  Add(Severity::kOk, "LD208", "the policy is not in this file; check it with levee check");
 }
 
 void PodChecks::CheckPolicy(const YamlValue& policy) {

@@ -138,11 +138,11 @@ void Checks::Calls() {
 void Checks::Tunnels() {
   const auto& destinations = state_.sidecar().tls_destinations();
   if (destinations.empty()) {
-    Add(Severity::kOk, "LD106", "no call passes it in TLS of the application's own");
+    Add(Severity::kOk, "LD106", "the application sends no call in TLS of its own");
     return;
   }
   Add(Severity::kWarning, "LD106",
-      absl::StrCat("calls in TLS of the application's own are neither retried nor counted: ",
+      absl::StrCat("calls that the application encrypts itself are neither retried nor counted: ",
                    absl::StrJoin(destinations, ", ")),
       "let the application speak without TLS to Levee, and give the upstream tls");
 }
@@ -152,9 +152,10 @@ void Checks::Budgets() {
   for (const admin::v1::Upstream& upstream : state_.upstreams()) {
     if (upstream.budget().floor_withheld()) {
       Add(Severity::kWarning, "LD109",
-          absl::StrCat(upstream.name(),
-                       ": the floor of the retry budget is withheld, since retries and attempts "
-                       "mostly fail"),
+          absl::StrCat(
+              upstream.name(),
+              ": the minimum of the retry budget (floor) does not count, since retries and "
+              "attempts mostly fail"),
           "look for the cause at the service; retries come back with its successes");
     } else if (upstream.budget().empty_seconds() > 0) {
       Add(Severity::kWarning, "LD109",
@@ -164,7 +165,7 @@ void Checks::Budgets() {
     }
   }
   if (findings_.size() == before) {
-    Add(Severity::kOk, "LD109", "retry budgets have retries left, and no floor is withheld");
+    Add(Severity::kOk, "LD109", "retry budgets have retries left, and their minimums count");
   }
 }
 
@@ -249,7 +250,7 @@ void Checks::Callers() {
     Add(Severity::kFault, "LD115", absl::StrCat(upstream.name(), ": ", upstream.verdict()),
         "levee top and the page show what fails");
   }
-  if (findings_.size() == before) Add(Severity::kOk, "LD115", "callers suffer at no upstream");
+  if (findings_.size() == before) Add(Severity::kOk, "LD115", "no upstream harms its callers");
 }
 
 void Checks::Streams() {

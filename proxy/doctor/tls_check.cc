@@ -33,7 +33,8 @@ Words WordsFor(tls::Result result) {
     case tls::Result::kExpired:
       return {"LD121", "renew the service's certificate"};
     case tls::Result::kNotYetValid:
-      return {"LD122", "set the clocks of both by NTP, or give the service a certificate of now"};
+      return {"LD122",
+              "set the clocks of both by NTP, or give the service a certificate that is valid now"};
     case tls::Result::kWrongName:
       return {"LD123",
               "set tls.server_name of the upstream to a name that the certificate has, or see who "
@@ -48,8 +49,8 @@ Words WordsFor(tls::Result result) {
       return {"LD127", "give the upstream tls.certificate and tls.key"};
     case tls::Result::kCertificateRefused:
       return {"LD128",
-              "give tls.certificate of the upstream by a CA that the service trusts, for as long "
-              "as it is valid"};
+              "set tls.certificate of the upstream to a valid certificate from a CA that the "
+              "service trusts"};
     case tls::Result::kTimeout:
     case tls::Result::kReset:
     case tls::Result::kOther:
@@ -62,10 +63,10 @@ Words WordsFor(tls::Result result) {
 Finding Judge(const Handshake& handshake) {
   const std::string where = absl::StrCat(handshake.upstream, ": ", handshake.endpoint, ": ");
   if (!handshake.result.has_value()) {
-    return {
-        Severity::kWarning, "LD116",
-        absl::StrCat(where, "no TLS handshake, for there is no connection: ", handshake.failure),
-        "see that the endpoint is reached from here"};
+    return {Severity::kWarning, "LD116",
+            absl::StrCat(where,
+                         "no TLS handshake, because there is no connection: ", handshake.failure),
+            "see that the endpoint is reached from here"};
   }
   const Words words = WordsFor(*handshake.result);
   return {Severity::kFault, words.code, absl::StrCat(where, handshake.failure), words.cure};
@@ -117,7 +118,7 @@ Findings CheckHandshakes(const SidecarFacts& facts) {
     findings.push_back(Judge(handshake));
   }
   if (!findings.empty()) return findings;
-  std::string text = "no endpoint is one to make a TLS handshake with";
+  std::string text = "there is no endpoint to make a TLS handshake with";
   if (!facts.here) {
     text = "TLS handshakes are not judged: services may be reached from elsewhere only";
   } else if (!facts.handshakes.empty()) {

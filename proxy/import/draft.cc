@@ -69,12 +69,11 @@ void NoteRetrying(const std::string& tool, Notes& notes) {
 }
 
 void NoteExhausted(const std::string& tool, Notes& notes) {
-  notes.push_back(
-      absl::StrCat("When retrying ends without success, ", tool,
-                   " hands the last status on as it is; that is exhausted: keep. Levee marks it "
-                   "\"overloaded, do "
-                   "not retry\" for the layers above, and once the budget is used up the status is "
-                   "RESOURCE_EXHAUSTED."));
+  notes.push_back(absl::StrCat(
+      "When retrying ends without success, ", tool,
+      " passes the last status on as it is. exhausted: keep does the same. Levee by default "
+      "adds the overload signal for the layers above, and once the budget is used up the "
+      "status is RESOURCE_EXHAUSTED."));
 }
 
 UpstreamDraft AnywhereUpstream() {

@@ -92,11 +92,11 @@ void ReadLeastRate(Section& constraint, Field<BudgetDraft>& field) {
   const double per_second = static_cast<double>(count) / absl::ToDoubleSeconds(interval);
   field.value->per_second = std::min(per_second, kMostPerSecond);
   if (per_second > kMostPerSecond) {
-    field.notes.emplace_back("minRetryRate: the floor is at most 1000000 a second.");
+    field.notes.emplace_back("minRetryRate: the minimum (floor) is at most 1000000 a second.");
   }
   field.notes.emplace_back(
-      "minRetryRate is the floor, which counts in Levee only while most attempts or most retries "
-      "succeed.");
+      "minRetryRate is the minimum (floor). In Levee it counts only while most attempts or most "
+      "retries succeed.");
 }
 
 std::vector<std::string> ReadAltNames(Section& validation, Notes& notes) {

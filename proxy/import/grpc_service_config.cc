@@ -281,7 +281,7 @@ void ServiceConfigImport::ReadThrottling(Section& config) {
       "failures of one channel and retries about the first ",
       YamlNumber(max_tokens / 2),
       " failures before it holds back. Levee counts the calls to a destination in the last 10s, "
-      "and lets 1 retry a second through as long as most of them help (floor)."));
+      "and allows 1 retry a second (floor) as long as most of them succeed."));
 }
 
 // Limits those of the text that is read. Returns whether there were retries to limit.

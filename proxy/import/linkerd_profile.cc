@@ -145,8 +145,8 @@ Field<BudgetDraft> ReadBudget(Section& spec) {
   field.value->per_second = least;
   SetWindow("ttl", ttl, field);
   field.notes.emplace_back(
-      "minRetriesPerSecond is the floor, which counts in Levee only while most attempts or most "
-      "retries succeed.");
+      "minRetriesPerSecond is the minimum (floor). In Levee it counts only while most attempts or "
+      "most retries succeed.");
   AddNote(budget->Unread(), field.notes);
   return field;
 }

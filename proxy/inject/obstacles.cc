@@ -80,10 +80,10 @@ void AddIfOther(const YamlValue& map, std::string_view key, YamlValue::Kind kind
     obstacles.push_back(
         {&at,
          absl::StrCat(std::string(key), " is not ", wanted,
-                      value->kind == YamlValue::Kind::kNull ? "; take the empty entry away" : "")});
+                      value->kind == YamlValue::Kind::kNull ? "; remove the empty entry" : "")});
   } else if (map.flow && value->values.empty()) {
     obstacles.push_back(
-        {value, absl::StrCat(std::string(key), " is empty; take the empty entry away")});
+        {value, absl::StrCat(std::string(key), " is empty; remove the empty entry")});
   }
 }
 
@@ -159,9 +159,10 @@ void AddAliases(const YamlValue& spec, Obstacles& obstacles) {
   for (const YamlValue& alias : aliases->values) {
     if (alias.TextAt("ip") != kHostsAddress) continue;
     obstacles.push_back(
-        {&alias, absl::StrCat("hostAliases has an entry of ", kHostsAddress,
-                              ", which is that of names that lead to Levee; take it away, or give "
-                              "its names another address of loopback, as 127.0.0.2")});
+        {&alias,
+         absl::StrCat("hostAliases has an entry of ", kHostsAddress,
+                      ", the address that Levee gives to names of services; remove the "
+                      "entry, or give its names another address of loopback, such as 127.0.0.2")});
   }
 }
 

@@ -59,10 +59,10 @@ std::string AnswerOf(ExhaustedMode mode, const OverloadPolicy& overload, const C
   const bool original = one.code == outcome.code && one.message == outcome.message;
   std::string answer =
       original ? "the failure's code and message" : std::string(StatusCodeName(one.code));
-  absl::StrAppend(&answer, " with the mark \"do not retry\", scope ", ScopeName(one.mark.scope));
+  absl::StrAppend(&answer, " with the overload signal, scope ", ScopeName(one.mark.scope));
   if (one.mark.scope != two.mark.scope) {
     absl::StrAppend(&answer, ", or ", ScopeName(two.mark.scope),
-                    " if two endpoints failed or there is but one");
+                    " if two endpoints failed or if there is only one");
   }
   return answer;
 }

@@ -107,10 +107,10 @@ std::vector<std::string> HedgeWords(const HedgePolicy& hedge, bool idempotent) {
   const std::string delay =
       hedge.quantile > 0 ? absl::StrFormat("p%g of what recent attempts took", 100 * hedge.quantile)
                          : DurationWords(hedge.delay);
-  return {
-      absl::StrCat("a further attempt starts beside those that have not answered after ", delay,
-                   ", up to ", hedge.max_attempts, " attempts"),
-      "a failure that is not fatal starts the next attempt at once; any other one ends the call"};
+  return {absl::StrCat("a further attempt starts beside those that have not answered after ", delay,
+                       ", up to ", hedge.max_attempts, " attempts"),
+          "a failure that is not fatal starts the next attempt at once; any other failure ends the "
+          "call"};
 }
 
 std::vector<std::string> BudgetWords(const RetryPolicy& policy,
@@ -121,19 +121,19 @@ std::vector<std::string> BudgetWords(const RetryPolicy& policy,
       " retries per call, or ", NumberWords(budget.floor_per_second), " a second while at least ",
       PercentWords(budget.floor_min_success), " of recent attempts or retries succeed")};
   if (budget.ratio > 0) {  // Else nothing could be earned, and no retry needs a credit.
-    sentences.push_back(absl::StrCat(
-        "a retry takes a credit, which it gives back when it succeeds; ",
-        DurationWords(budget.burst_span), " of calls brings ", NumberWords(budget.ratio),
-        " credits per call, at least ", NumberWords(budget.burst_least)));
+    sentences.push_back(absl::StrCat("a retry takes one credit, and gives it back if it succeeds; ",
+                                     DurationWords(budget.burst_span), " of calls brings ",
+                                     NumberWords(budget.ratio), " credits per call, at least ",
+                                     NumberWords(budget.burst_least)));
   }
   if (budget.wait > absl::ZeroDuration()) {
     sentences.push_back(absl::StrCat(
-        "while nothing but failures comes, at most ",
+        "while everything fails, at most ",
         NumberWords(std::max(1.0, std::floor(budget.burst_least))),
         " retries start; the last of them, and a call's last attempt, wait for a success until ",
         DurationWords(budget.wait),
-        " after the first failure, less where the deadline is near; none does behind a failure to "
-        "connect"));
+        " after the first failure, or shorter if the deadline is near; after a failure to connect "
+        "no retry waits"));
   }
   if (policy.mode == RetryMode::kObserve) {
     sentences.emplace_back("mode observe: retries are decided and counted, but not made");

@@ -164,7 +164,9 @@ bool LacksKey(const Metadata& head, std::string_view header) {
 std::string_view DedupeFault(const DedupePolicy& policy, const Metadata& head) {
   const size_t keys = head.Count(policy.header);
   if (keys == 0) {
-    return policy.required ? "the call has no idempotency key, and needs one" : std::string_view();
+    return policy.required ? "the call needs an idempotency key, in the header that dedupe.header "
+                             "of the service's policy names"
+                           : std::string_view();
   }
   if (keys > 1) return "the call has more than one idempotency key";
   if (LacksKey(head, policy.header)) return "the call's idempotency key is blank";

@@ -72,7 +72,7 @@ void CollectWorkers(std::span<const WorkerSeries> workers,
                 Sum(workers, &WorkerSeries::guard_headers_ignored, header));
   }
   Family ties(sink, MetricType::Counter, "levee_tie_total",
-              "What calls had from, or gave to, calls that they are tied to.");
+              "What linked calls passed on to each other.");
   for (TieEvent event : kAllOf<TieEvent, kTieEvents>) {
     ties.Add({{"what", TieSubject(event)}, {"result", TieResult(event)}},
              Sum(workers, &WorkerSeries::ties, event));
@@ -121,7 +121,7 @@ void CollectBudgets(std::vector<BudgetGauges> budgets, FamilySink sink) {
     limit.Add({{"upstream", upstream}}, budget.limit);
   }
   Family withheld(sink, MetricType::Gauge, "levee_retry_budget_floor_withheld",
-                  "1 while the budget's floor does not count because too little succeeds.");
+                  "1 while the budget's minimum does not count because too few attempts succeed.");
   for (const auto& [upstream, budget] : smallest) {
     withheld.Add({{"upstream", upstream}}, budget.floor_withheld ? 1 : 0);
   }
@@ -177,7 +177,7 @@ void CollectDedupeGauges(const std::map<std::string, DedupeGauges>& stores, Fami
     bytes.Add({{"upstream", upstream}}, static_cast<double>(store.bytes));
   }
   Family evicted(sink, MetricType::Counter, "levee_dedupe_evicted_total",
-                 "Outcomes of idempotency keys that made room for others before their ttl.");
+                 "Outcomes of idempotency keys that were forgotten before their ttl to make room.");
   for (const auto& [upstream, store] : stores) {
     evicted.Add({{"upstream", upstream}}, static_cast<double>(store.forgotten));
   }

@@ -93,7 +93,7 @@ constexpr RefusalText RefusalTextOf(RefusalReason reason) {
     case RefusalReason::kPushback:
       return {"pushback", "server asked for no retry"};
     case RefusalReason::kOverloadMark:
-      return {"overload_mark", "overload mark received"};
+      return {"overload_mark", "overload signal received"};
     case RefusalReason::kNotIdempotent:
       return {"not_idempotent", "method not idempotent"};
     case RefusalReason::kMaxElapsed:

@@ -57,6 +57,10 @@ TEST(Addresses, Endpoints) {
   EXPECT_EQ(ParseEndpoint("::1:80").status().message(),
             "\"::1:80\" has several colons; write an IPv6 address in brackets, as in "
             "[::1]:50051");
+  EXPECT_EQ(
+      ParseEndpoint("http://cart.shop:80").status().message(),
+      "\"http://cart.shop:80\" is a URL, and not HOST:PORT; leave out what stands in front of the "
+      "host");
 }
 
 TEST(Addresses, NamesAreLookedUp) {

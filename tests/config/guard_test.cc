@@ -169,14 +169,14 @@ TEST(GuardConfig, APolicyWithAGuardHasNoRetriesUnlessItAsks) {
 }
 
 TEST(GuardConfig, RetriesOfCallsToTheApplicationAreRefused) {
-  EXPECT_EQ(FaultsOf(Inbound("{match: {listener: ingress}, upstream: app}, {upstream: app}")),
-            "f:4:10: LV315 routes[0].policy: policy default makes up to 3 attempts, and this route "
-            "takes calls to the application, which their callers retry; say max_attempts: 1 in its "
-            "retry");
+  EXPECT_EQ(
+      FaultsOf(Inbound("{match: {listener: ingress}, upstream: app}, {upstream: app}")),
+      "f:4:10: LV315 routes[0].policy: policy default makes up to 3 attempts, but calls of "
+      "this route are retried by their callers, not by Levee; set its retry.max_attempts to 1");
   EXPECT_EQ(FaultsOf(Inbound(std::string(kToProtect) + ", {upstream: app}",
                              "{name: protect, hedge: {delay: 1s}}")),
-            "f:4:62: LV315 routes[0].policy: policy protect hedges, and this route takes calls to "
-            "the application, which their callers retry; leave hedge out");
+            "f:4:62: LV315 routes[0].policy: policy protect hedges, but calls of this route are "
+            "retried by their callers, not by Levee; leave hedge out");
 }
 
 TEST(GuardConfig, AGuardOfTheApplicationsOwnCallsIsRefused) {
@@ -251,8 +251,8 @@ TEST(GuardConfig, ARouteIsNotHiddenByOneOfAnotherListener) {
       GuardWarnings(Inbound(
           "{upstream: app}, {match: {listener: egress}, upstream: app}, " + std::string(kToProtect),
           kProtect)),
-      "f:4:27: LV910 routes[1]: warning: never matches: f:4:10: routes[0] takes every call that it "
-      "would; move it up, or remove it");
+      "f:4:27: LV910 routes[1]: warning: no call reaches it: f:4:10: routes[0] takes all of its "
+      "calls; move it up, or remove it");
 }
 
 }  // namespace

@@ -92,7 +92,8 @@ TEST(Load, UnreadableFileDoesNotMakeReferencesDangle) {
 TEST(Load, ValuesAreCheckedBesideAFileThatIsNotYaml) {
   EXPECT_EQ(FaultsOfBoth("drain: {timeout: 5}\nroutes: [{upstream: cart}]\n", "upstreams: [\n"),
             "a:1:18: LV204 drain.timeout: \"5\" has no unit; say 5ms or 5s\n"
-            "b:2:1: LV101 this is not YAML: end of sequence flow not found");
+            "b:2:1: LV101 this is not YAML: end of sequence flow not found; check the "
+            "indentation, brackets and quotes up to here");
 }
 
 TEST(Load, ParseConfigNamesTheText) {

@@ -183,15 +183,16 @@ TEST_F(LoadedTlsTest, ARouteForSomeCallersLeavesTheOthersToTheNextOne) {
   EXPECT_THAT(warnings_of("- " + of_shop + to + "- " + all + to), Not(HasSubstr("LV910")));
   EXPECT_THAT(warnings_of("- " + web + to + "- " + of_shop + to + "- " + all + to),
               Not(HasSubstr("LV910")));
-  EXPECT_THAT(warnings_of("- " + of_shop + to + "- " + web + to),
-              HasSubstr("LV910 routes[1]: warning: never matches: f:3:3: routes[0] takes every"));
+  EXPECT_THAT(
+      warnings_of("- " + of_shop + to + "- " + web + to),
+      HasSubstr("LV910 routes[1]: warning: no call reaches it: f:3:3: routes[0] takes all"));
   EXPECT_THAT(warnings_of("- " + all + to + "- " + of_shop + to), HasSubstr("LV910 routes[1]"));
 }
 
 TEST_F(LoadedTlsTest, AnAddressSaysNothingOfWhoShouldBeThere) {
   EXPECT_EQ(FaultsOf(Upstream(Ca(), "10.0.0.1:443")),
             "f:1:59: LV319 upstreams[0].tls: the certificate of \"10.0.0.1:443\" must have a name, "
-            "and no name is known; give server_name or subject_alt_names");
+            "and Levee does not know which; give server_name or subject_alt_names");
   EXPECT_EQ(FaultsOf(Upstream(Ca() + ", server_name: cart.shop", "10.0.0.1:443")), "");
   EXPECT_EQ(FaultsOf(Upstream(Ca() + ", subject_alt_names: [\"uri:spiffe://shop/cart\"]",
                               "unix:/run/cart.sock")),
@@ -232,7 +233,7 @@ TEST_F(LoadedTlsTest, AStoreHasTheTlsOfAnUpstreamWithoutHttp2) {
 TEST_F(LoadedTlsTest, AStoresTlsIsJudgedAsAnUpstreams) {
   EXPECT_EQ(FaultsOf(Store(Ca(), "10.0.0.1:6379")),
             "f:1:46: LV319 stores[0].tls: the certificate of \"10.0.0.1:6379\" must have a name, "
-            "and no name is known; give server_name or subject_alt_names");
+            "and Levee does not know which; give server_name or subject_alt_names");
   EXPECT_EQ(FaultsOf(Store(Ca() + ", server_name: redis.shop", "10.0.0.1:6379")), "");
   EXPECT_THAT(FaultsOf(Store("certificate: /a")), HasSubstr("LV305 stores[0].tls.certificate: "));
   EXPECT_THAT(FaultsOf(Store("key: /a")), HasSubstr("LV305 stores[0].tls.key: "));

@@ -60,11 +60,11 @@ TEST(ThrottleConfig, CodesThatNeedNotMeanOverloadAreWarnedOfWhereItEnforces) {
   EXPECT_EQ(ThrottleWarnings("on: [mark, unavailable], mode: enforce"),
             "f:2:23: LV918 policies[0].throttle.on[1]: warning: says that the upstream cannot be "
             "used, not that it is overloaded: if a service fails at random, calls are rejected "
-            "that would succeed; say mark and timeout");
+            "that would succeed; say on: [mark, timeout]");
   EXPECT_EQ(ThrottleWarnings("on: [resource_exhausted], mode: enforce"),
             "f:2:17: LV918 policies[0].throttle.on[0]: warning: is also the answer to a caller "
             "that exceeds its own quota, and then the calls of all other callers are rejected, "
-            "too; say mark and timeout");
+            "too; say on: [mark, timeout]");
 }
 
 }  // namespace

@@ -11,10 +11,14 @@ namespace levee {
 namespace {
 
 TEST(YamlReader, SyntaxErrorHasItsPosition) {
-  EXPECT_EQ(FaultsOf("drain:\n  timeout: 1s\n timeout: 2s\n"),
-            "f:3:2: LV101 this is not YAML: end of map not found");
-  EXPECT_EQ(FaultsOf("limits: {destinations: *nowhere}\n"),
-            "f:1:24: LV101 this is not YAML: the referenced anchor is not defined");
+  EXPECT_EQ(
+      FaultsOf("drain:\n  timeout: 1s\n timeout: 2s\n"),
+      "f:3:2: LV101 this is not YAML: end of map not found; check the indentation, brackets and "
+      "quotes up to here");
+  EXPECT_EQ(
+      FaultsOf("limits: {destinations: *nowhere}\n"),
+      "f:1:24: LV101 this is not YAML: the referenced anchor is not defined; quote a text that "
+      "begins with '*'");
 }
 
 TEST(YamlReader, ATabThatIndentsIsNamed) {
@@ -30,9 +34,12 @@ TEST(YamlReader, ATabThatIndentsIsNamed) {
 TEST(YamlReader, ATabThatMayStandThereIsNotBlamed) {
   EXPECT_EQ(FaultsOf("drain: {\n\ttimeout: 1s}\n"), "");
   EXPECT_EQ(FaultsOf("drain: {\n\ttimeout: [1s}\n"),
-            "f:2:14: LV101 this is not YAML: illegal flow end");
-  EXPECT_EQ(FaultsOf("drain: {timeout: 1s\n\t, x\n"),
-            "f:3:1: LV101 this is not YAML: end of map flow not found");
+            "f:2:14: LV101 this is not YAML: illegal flow end; check the indentation, brackets and "
+            "quotes up to here");
+  EXPECT_EQ(
+      FaultsOf("drain: {timeout: 1s\n\t, x\n"),
+      "f:3:1: LV101 this is not YAML: end of map flow not found; check the indentation, brackets "
+      "and quotes up to here");
 }
 
 TEST(YamlReader, DeepNestingIsRefused) {

@@ -106,8 +106,8 @@ TEST_F(SidecarChecks, NoCallAtAllIsWarnedOf) {
 
 TEST_F(SidecarChecks, CallsInTheApplicationsOwnTlsAreWarnedOf) {
   facts_.state.mutable_sidecar()->add_tls_destinations("bank.test:443");
-  EXPECT_THAT(Found(), HasSubstr("warning LD106 calls in TLS of the application's own are neither "
-                                 "retried nor counted: bank.test:443"));
+  EXPECT_THAT(Found(), HasSubstr("warning LD106 calls that the application encrypts itself are "
+                                 "neither retried nor counted: bank.test:443"));
 }
 
 TEST_F(SidecarChecks, AnUpstreamOfWhichNothingIsReachedIsAFault) {
@@ -150,7 +150,9 @@ TEST_F(SidecarChecks, ABudgetThatIsWithheldOrUsedUpIsWarnedOf) {
   cart_->mutable_budget()->set_empty_seconds(40);
   EXPECT_THAT(Found(), HasSubstr("warning LD109 cart: the retry budget has been used up for 40 s"));
   cart_->mutable_budget()->set_floor_withheld(true);
-  EXPECT_THAT(Found(), HasSubstr("warning LD109 cart: the floor of the retry budget is withheld"));
+  EXPECT_THAT(
+      Found(),
+      HasSubstr("warning LD109 cart: the minimum of the retry budget (floor) does not count"));
 }
 
 TEST_F(SidecarChecks, EachLimitThatWasReachedIsWarnedOf) {
@@ -216,7 +218,7 @@ TEST_F(SidecarChecks, EachHandshakeThatFailsIsAFaultWithItsOwnCodeAndCure) {
       {tls::Result::kCertificateRequired,
        "LD127 cart: cart:1: why; give the upstream tls.certificate and tls.key"},
       {tls::Result::kCertificateRefused,
-       "LD128 cart: cart:1: why; give tls.certificate of the upstream by a CA that the service"},
+       "LD128 cart: cart:1: why; set tls.certificate of the upstream to a valid certificate"},
       {tls::Result::kTimeout, "LD129 cart: cart:1: why; see that the port is the one for TLS"},
       {tls::Result::kReset, "LD129 cart: cart:1: why; see that the port is the one for TLS"},
       {tls::Result::kOther, "LD129 cart: cart:1: why; see that the port is the one for TLS"},
@@ -232,14 +234,15 @@ TEST_F(SidecarChecks, EachHandshakeThatFailsIsAFaultWithItsOwnCodeAndCure) {
 }
 
 TEST_F(SidecarChecks, HandshakesAreJudgedOnlyWhereTheyCanBeMade) {
-  EXPECT_THAT(Found("LD116"), HasSubstr("no endpoint is one to make a TLS handshake with"));
+  EXPECT_THAT(Found("LD116"), HasSubstr("there is no endpoint to make a TLS handshake with"));
   facts_.handshakes = {{"cart", "cart:1", tls::Result::kSuccess, ""},
                        {"cart", "cart:2", tls::Result::kSuccess, ""}};
   EXPECT_EQ(Found("LD116"), "ok      LD116 TLS is as it is configured at 2 endpoints\n");
   facts_.handshakes[1] = {"cart", "cart:2", std::nullopt, "connection refused"};
-  EXPECT_EQ(Found(),
-            "warning LD116 cart: cart:2: no TLS handshake, for there is no connection: connection "
-            "refused; see that the endpoint is reached from here\n");
+  EXPECT_EQ(
+      Found(),
+      "warning LD116 cart: cart:2: no TLS handshake, because there is no connection: connection "
+      "refused; see that the endpoint is reached from here\n");
   facts_.handshakes.clear();
   facts_.here = false;
   EXPECT_THAT(Found("LD116"), HasSubstr("ok      LD116 TLS handshakes are not judged"));

@@ -75,7 +75,8 @@ TEST(EnvoyParts, WhatHasNothingToImportIsAFault) {
 
 TEST(EnvoyParts, WhatIsNoYamlIsAFaultWithItsPosition) {
   EXPECT_EQ(FaultsOfEnvoy("routes:\n  - match: [\n"),
-            "f:3:1: LV101 this is not YAML: end of sequence flow not found");
+            "f:3:1: LV101 this is not YAML: end of sequence flow not found; check the "
+            "indentation, brackets and quotes up to here");
   EXPECT_EQ(FaultsOfEnvoy(""), "f: is empty");
   EXPECT_EQ(FaultsOfEnvoy("{routes: [1]}"), "f:1:11: routes[0]: is \"1\"; write a mapping");
   EXPECT_EQ(FaultsOfEnvoy("virtual_hosts: {}\n"),

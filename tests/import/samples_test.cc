@@ -59,13 +59,13 @@ routes:
 
 # commit: headers is what gRPC does: response headers end retrying. Without it a failure that
 # follows them at once is retried as well.
-# When retrying ends without success, gRPC hands the last status on as it is; that is exhausted:
-# keep. Levee marks it "overloaded, do not retry" for the layers above, and once the budget is used
-# up the status is RESOURCE_EXHAUSTED.
+# When retrying ends without success, gRPC passes the last status on as it is. exhausted: keep does
+# the same. Levee by default adds the overload signal for the layers above, and once the budget is
+# used up the status is RESOURCE_EXHAUSTED.
 # budget is retryThrottling {maxTokens: 10, tokenRatio: 0.1}: both allow tokenRatio retries per call
 # in the long run. gRPC counts the successes and failures of one channel and retries about the first
-# 5 failures before it holds back. Levee counts the calls to a destination in the last 10s, and lets
-# 1 retry a second through as long as most of them help (floor).
+# 5 failures before it holds back. Levee counts the calls to a destination in the last 10s, and
+# allows 1 retry a second (floor) as long as most of them succeed.
 policies:
   # From methodConfig[0], line 3.
   - name: shop.Cart.Get
@@ -247,9 +247,9 @@ routes:
 # for longer want none.
 # commit: headers is what Envoy does: response headers end retrying. Without it a failure that
 # follows them at once is retried as well.
-# When retrying ends without success, Envoy hands the last status on as it is; that is exhausted:
-# keep. Levee marks it "overloaded, do not retry" for the layers above, and once the budget is used
-# up the status is RESOURCE_EXHAUSTED.
+# When retrying ends without success, Envoy passes the last status on as it is. exhausted: keep does
+# the same. Levee by default adds the overload signal for the layers above, and once the budget is
+# used up the status is RESOURCE_EXHAUSTED.
 policies:
   - name: cart
     retry:

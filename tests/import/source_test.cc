@@ -39,7 +39,9 @@ TEST_F(SourceTest, JsonIsReadAsItIsMeant) {
 
 TEST_F(SourceTest, WhatIsNoJsonIsAnErrorWithItsPosition) {
   EXPECT_FALSE(source_.Parse({"f", "{\"a\": 1,\n  \"b\": [1, 2}"}).has_value());
-  EXPECT_EQ(FaultsOf(source_), "f:2:13: LV101 this is not YAML: illegal flow end");
+  EXPECT_EQ(FaultsOf(source_),
+            "f:2:13: LV101 this is not YAML: illegal flow end; check the indentation, brackets and "
+            "quotes up to here");
 }
 
 TEST_F(SourceTest, ALetterThatTheReaderCannotReadIsAnError) {

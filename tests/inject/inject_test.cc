@@ -354,9 +354,9 @@ TEST(InjectRefuses, WhatOtherPlacesShare) {
 TEST(InjectRefuses, EmptyEntriesThatNothingCanBeAddedTo) {
   EXPECT_EQ(
       FaultsOf(Replaced(kDeployment, "      containers:", "      volumes:\n      containers:")),
-      "f:13:7: document 1, Deployment web: volumes is not a list; take the empty entry away");
+      "f:13:7: document 1, Deployment web: volumes is not a list; remove the empty entry");
   EXPECT_NE(FaultsOf(Replaced(kFlow, "[ {name: x, emptyDir: {}}]", "[]"))
-                .find("volumes is empty; take the empty entry away"),
+                .find("volumes is empty; remove the empty entry"),
             std::string::npos);
 }
 
@@ -368,7 +368,9 @@ TEST(InjectRefuses, WorkloadsWithoutAPod) {
 }
 
 TEST(InjectRefuses, TextThatIsNoYaml) {
-  EXPECT_EQ(FaultsOf("a: [\n"), "f:2:1: LV101 this is not YAML: end of sequence flow not found");
+  EXPECT_EQ(FaultsOf("a: [\n"),
+            "f:2:1: LV101 this is not YAML: end of sequence flow not found; check the indentation, "
+            "brackets and quotes up to here");
   EXPECT_EQ(FaultsOf("a:\n\tb: 1\n"),
             "f:2:1: LV101 this is not YAML: tabs may not indent; indent with spaces");
   EXPECT_EQ(FaultsOf(","), "f:1:1: LV101 this is not YAML: no value can begin here");

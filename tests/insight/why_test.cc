@@ -59,7 +59,7 @@ TEST(WhyOf, ARefusedRetrySaysWhyForEveryReason) {
                                             "answer already begun",
                                             "request too large to replay",
                                             "server asked for no retry",
-                                            "overload mark received",
+                                            "overload signal received",
                                             "method not idempotent",
                                             "time for retries used up",
                                             "server asked for too long a wait",

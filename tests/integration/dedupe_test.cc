@@ -92,7 +92,7 @@ TEST(Dedupe, OtherRequestsAndCallsWithoutAKeyAreRefusedWithAReason) {
   EXPECT_THAT(other.error_message(), HasSubstr("was another request"));
   const grpc::Status without = CallUnary(guarded.channel).status;
   EXPECT_EQ(without.error_code(), StatusCode::INVALID_ARGUMENT);
-  EXPECT_THAT(without.error_message(), HasSubstr("has no idempotency key"));
+  EXPECT_THAT(without.error_message(), HasSubstr("needs an idempotency key"));
   const grpc::Status two = CallUnary(guarded.channel, "pay 5", [](grpc::ClientContext& context) {
                              context.AddMetadata("idempotency-key", "mine");
                              context.AddMetadata("idempotency-key", "k");

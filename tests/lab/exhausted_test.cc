@@ -24,7 +24,7 @@ std::string AnswerTo(const std::string& why, ExhaustedMode mode,
 
 TEST(Exhausted, AutoMarksWhatTheBudgetRefusedAndWhatHasNoAttemptsLeft) {
   EXPECT_EQ(AnswerTo("budget", ExhaustedMode::kAuto),
-            "RESOURCE_EXHAUSTED with the mark \"do not retry\", scope service");
+            "RESOURCE_EXHAUSTED with the overload signal, scope service");
   EXPECT_THAT(AnswerTo("max_attempts", ExhaustedMode::kAuto),
               HasSubstr("scope endpoint, or service if two endpoints failed"));
   EXPECT_EQ(AnswerTo("deadline", ExhaustedMode::kAuto), "the failure unchanged");
@@ -32,17 +32,17 @@ TEST(Exhausted, AutoMarksWhatTheBudgetRefusedAndWhatHasNoAttemptsLeft) {
 
 TEST(Exhausted, AFailureToConnectKeepsItsCode) {
   EXPECT_EQ(AnswerTo("budget (no connection)", ExhaustedMode::kAuto),
-            "the failure's code and message with the mark \"do not retry\", scope service");
+            "the failure's code and message with the overload signal, scope service");
 }
 
 TEST(Exhausted, AMarkOfOneEndpointIsPassedOnAsThat) {
   EXPECT_EQ(AnswerTo("overload_mark (endpoint)", ExhaustedMode::kAuto),
-            "the failure's code and message with the mark \"do not retry\", scope endpoint");
+            "the failure's code and message with the overload signal, scope endpoint");
 }
 
 TEST(Exhausted, TheAgreedCodeIsTheConfiguredOne) {
   EXPECT_THAT(AnswerTo("budget", ExhaustedMode::kReplace, {.status = StatusCode::kUnavailable}),
-              HasSubstr("UNAVAILABLE with the mark"));
+              HasSubstr("UNAVAILABLE with the overload signal"));
 }
 
 TEST(Exhausted, KeepLeavesEveryFailureAsItWas) {

@@ -314,7 +314,9 @@ TEST(DedupeFault, ACallHasOneIdempotencyKeyThatIsNeitherBlankNorLong) {
     EXPECT_EQ(FaultWith({std::string(257, 'k')}, {"blue"}, required),
               "the call's idempotency key has more than 256 bytes");
   }
-  EXPECT_EQ(FaultWith({}), "the call has no idempotency key, and needs one");
+  EXPECT_EQ(FaultWith({}),
+            "the call needs an idempotency key, in the header that dedupe.header of the service's "
+            "policy names");
   EXPECT_EQ(FaultWith({}, {"blue"}, /*required=*/false), "");
 }
 
