@@ -165,7 +165,7 @@ void Attempts::Follow(const ActiveAttempt& failed, AttemptOutcome outcome,
     next_.ScheduleUnpaid(next, std::move(unpaid), now);
     if (now >= next_.due()) ActOnNext(next_.OnDue(now), now);
   }
-  if (!books_.finished) call_.ArmTimer();
+  if (!books_.finished) call_.WakeBy(next_.due());
 }
 
 void Attempts::ActOnNext(NextAttempt::Step step, Instant now) {
@@ -188,7 +188,7 @@ void Attempts::OnPaid(Instant now) {
 
 void Attempts::OnFirstInLine() {
   next_.OnFirstInLine();
-  call_.ArmTimer();
+  call_.WakeBy(next_.due());
 }
 
 void Attempts::OnWaitOver(Instant now) { ActOnNext(next_.OnDue(now), now); }
@@ -211,7 +211,6 @@ bool Attempts::WaitForOthers(RefusalReason reason, Instant now) {
     books_.record.refused = reason;
     hedge_at_ = Instant::Infinite();
   }
-  call_.ArmTimer();
   return true;
 }
 

@@ -63,7 +63,7 @@ void Attempts::Start(const PlannedAttempt& next, Instant now) {
   if (shadow_ != nullptr && !next_.scheduled()) shadow_->OnAttempt(next.trigger, Facts(now), now);
   SendBuffered(id);
   if (!books_.body.replayable()) Commit(id, now);
-  call_.ArmTimer();
+  call_.WakeBy(std::min(attempt_deadline, hedge_at_));
 }
 
 uint32_t Attempts::AddRecord(const PlannedAttempt& next, Instant now) {
@@ -128,7 +128,7 @@ void Attempts::OnHead(AttemptId id, Instant now) {
     return;
   }
   attempt->hold_until = now + books_.plan.policy.retry.hold;
-  call_.ArmTimer();
+  call_.WakeBy(attempt->hold_until);
 }
 
 bool Attempts::MayHold() const {

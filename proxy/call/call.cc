@@ -68,7 +68,7 @@ void Call::GoOnAlone(Instant now) {
   attempts_.GoOnAlone(now);
   books_.callers_deadline = std::min(books_.callers_deadline, inbound_->key.ClaimEnd());
   books_.deadline = std::min(books_.deadline, books_.callers_deadline);
-  ArmTimer();
+  WakeBy(books_.deadline);
 }
 
 // Nobody waits for the answer any more, or it cannot be kept. That says nothing about the upstream.
@@ -147,11 +147,16 @@ void Call::OnTimer(Instant now) {
 }
 
 void Call::ArmTimer() {
-  timer_at_ = std::min(std::min(books_.deadline, entry_.due()),
-                       std::min(attempts_.due(), books_.signs.quiet_at()));
-  if (inbound_ != nullptr) timer_at_ = std::min(timer_at_, inbound_->due());
-  if (books_.signs.is_stream()) timer_at_ = std::min(timer_at_, IdleAt());
-  books_.host.SetTimer(timer_at_);
+  const Instant due = std::min({entry_.due(), attempts_.due(), books_.signs.quiet_at()});
+  WakeBy(inbound_ == nullptr ? due : std::min(due, inbound_->due()));
+}
+
+void Call::WakeBy(Instant due) {
+  due = std::min(due, books_.deadline);
+  if (books_.signs.is_stream()) due = std::min(due, IdleAt());
+  if (due >= timer_at_) return;
+  timer_at_ = due;
+  books_.host.SetTimer(due);
 }
 
 }  // namespace levee

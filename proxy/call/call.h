@@ -127,8 +127,9 @@ class Call final {
 
   // Its parts call what follows, and no host does.
   //
-  // Asks for the timer again: what is due in the call may have changed.
-  void ArmTimer();
+  // Something is due in the call at `due`, or the call has another bound: asks for the timer,
+  // unless it comes early enough. OnTimer finds out what is due, and it may find nothing.
+  void WakeBy(Instant due);
 
   // The service took so long for the call, as far as the attempt shows it.
   void OnServed(const ServiceTime& time) {
@@ -172,6 +173,7 @@ class Call final {
 
  private:
   absl::Duration LeastTime(Instant now);
+  void ArmTimer();
 
   void GoOnAlone(Instant now);
   void EndAlone(Instant now);

@@ -15,7 +15,7 @@ void Call::AwaitTrailers(Instant now) {
   if (books_.deadline < until && !books_.signs.is_stream()) {
     books_.deadline = std::min(until, books_.callers_deadline);
   }
-  if (until < timer_at_) ArmTimer();
+  WakeBy(until);
 }
 
 void Call::BecomeStream(Instant now) {
@@ -24,7 +24,7 @@ void Call::BecomeStream(Instant now) {
   attempts_.OnStream();
   books_.host.OnStream();
   if (inbound_ != nullptr) inbound_->guard.OnStream(now);
-  ArmTimer();
+  WakeBy(books_.deadline);
 }
 
 // When a stream has been silent for too long.

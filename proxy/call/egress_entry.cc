@@ -43,7 +43,7 @@ void EgressEntry::WaitUntil(Stage stage, Instant due) {
   LEVEE_DCHECK((stage == Stage::kAwaitsAnswer) == due.is_infinite());
   stage_ = stage;
   due_ = due;
-  call_.ArmTimer();
+  call_.WakeBy(due_);
 }
 
 void EgressEntry::OnDue(Instant now) {

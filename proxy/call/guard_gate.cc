@@ -58,7 +58,7 @@ void GuardGate::Enter(Instant now) {
     stage_ = Stage::kAwaitsWork;
     since_ = now;
     due_ = now + kWorkWait;
-    call_.ArmTimer();
+    call_.WakeBy(due_);
   }
 }
 
@@ -70,7 +70,7 @@ void GuardGate::Borrow(Instant now) {
   const absl::Duration waited = now - since_;
   if (refusal.has_value() && waited < kLoanWait) {
     due_ = now + waited;
-    call_.ArmTimer();
+    call_.WakeBy(due_);
     return;
   }
   stage_ = Stage::kOutside;
@@ -147,7 +147,7 @@ bool GuardGate::Pass(Instant now) {
     CheckState();
     // Its place alone waits where the guard only observes.
     if (observes()) return true;
-    call_.ArmTimer();
+    call_.WakeBy(due_);
     return false;
   }
   place_.reset();

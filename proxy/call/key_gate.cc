@@ -97,7 +97,7 @@ bool KeyGate::ActOn(const DedupeTable::Step& step, Instant now) {
     case Kind::kWaits:
       DropPending();
       due_ = step.look_at;
-      call_.ArmTimer();
+      call_.WakeBy(due_);
       return false;
   }
   return false;
