@@ -30,10 +30,11 @@ class AttemptEnds {
     if (books_.plan.usual_answer.HadTime(took)) Tell(attempt, outcome, now);
   }
 
-  // An attempt has begun to answer after `took`, and ends now. Until its end nobody knows that a
-  // call is unary, so only then its latency is worth something.
-  void TellLatency(absl::Duration took, Instant now) {
+  // The attempt began to answer at `answered`, and ends now. Until its end nobody knows that a call
+  // is unary, so only then its latency is worth something.
+  void TellLatency(const ActiveAttempt& attempt, Instant answered, Instant now) {
     if (books_.signs.is_stream()) return;
+    const absl::Duration took = answered - books_.record.attempts[attempt.record].start;
     books_.plan.latency.Record(took, now);
     books_.plan.usual_answer.Record(took);
   }

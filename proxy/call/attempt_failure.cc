@@ -214,10 +214,9 @@ bool Attempts::WaitForOthers(RefusalReason reason, Instant now) {
   return true;
 }
 
-void Attempts::CancelNext(WaitEnd end, Instant now) {
-  if (shadow_ != nullptr && next_.scheduled()) shadow_->OnDropped();
-  next_.Cancel(end, now);
-  hedge_at_ = Instant::Infinite();
+void Attempts::DropNext(WaitEnd end, Instant now) {
+  if (shadow_ != nullptr) shadow_->OnDropped();
+  next_.Drop(end, now);
 }
 
 }  // namespace levee

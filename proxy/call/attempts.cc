@@ -98,14 +98,6 @@ void Attempts::StartHedge(Instant now) {
   }
 }
 
-void Attempts::SendRequest(const Chunk& chunk, bool end, Instant now) {
-  for (const ActiveAttempt& attempt : active_) {
-    books_.host.SendRequest(attempt.id, chunk, end);
-  }
-  // Of several attempts the first has had the most time.
-  if (!books_.body.replayable() && !active_.empty()) Commit(active_.oldest().id, now);
-}
-
 void Attempts::OnDue(Instant now) {
   while (const ActiveAttempt* const late = active_.FindTimedOut(now)) {
     OnTimeout(*late, now);
@@ -141,14 +133,13 @@ bool Attempts::MayHold() const {
          retry.hold > absl::ZeroDuration();
 }
 
-void Attempts::CommitToAnswer(AttemptId id, Instant now) {
-  if (shadow_ != nullptr && !answered_) shadow_->OnAnswer(Facts(now), now);
-  if (!std::exchange(answered_, true)) {
-    if (ActiveAttempt* const attempt = active_.Find(id)) {
-      // attempt_timeout bounds the wait for an answer, not the length of a stream.
-      attempt->deadline = Instant::Infinite();
-      answer_took_ = now - books_.record.attempts[attempt->record].start;
-    }
+void Attempts::BeginAnswer(AttemptId id, Instant now) {
+  if (shadow_ != nullptr) shadow_->OnAnswer(Facts(now), now);
+  answered_ = true;
+  answered_at_ = now;
+  if (ActiveAttempt* const attempt = active_.Find(id)) {
+    // attempt_timeout bounds the wait for an answer, not the length of a stream.
+    attempt->deadline = Instant::Infinite();
   }
   if (!committed_) Commit(id, now);
 }
@@ -164,29 +155,27 @@ void Attempts::Commit(AttemptId id, Instant now) {
 
 void Attempts::OnEnd(AttemptId id, const AttemptOutcome& outcome, Instant now) {
   if (!Has(id)) return;
+  const ActiveAttempt attempt = active_.Remove(id);
   if (outcome.code == StatusCode::kCancelled && books_.EndsByDeadline(now)) {
     AttemptOutcome timed_out = outcome;
     timed_out.kind = AttemptOutcome::Kind::kTimeout;
     timed_out.code = StatusCode::kDeadlineExceeded;
     may_have_run_ = true;
-    const ActiveAttempt attempt = active_.Remove(id);
     CloseRecord(attempt, timed_out, now);
     Ends().TellAtDeadline(attempt, timed_out, now);
     call_.EndAtDeadline(now);
     return;
   }
   if (outcome.code != StatusCode::kOk) {
-    if (answered_) Ends().TellLatency(answer_took_, now);
-    const ActiveAttempt attempt = active_.Remove(id);
+    if (answered_) Ends().TellLatency(attempt, answered_at_, now);
     const bool late = EndsByAttemptTimeout(attempt, outcome, now);
     OnFailure(attempt, late ? OutcomeOfAttemptTimeout(outcome.place) : outcome, now);
     return;
   }
   CommitToAnswer(id, now);
   books_.signs.OnEnd();
-  Ends().TellLatency(answer_took_, now);
+  Ends().TellLatency(attempt, answered_at_, now);
   application_said_ = StatusCode::kOk;
-  const ActiveAttempt attempt = active_.Remove(id);
   NoteServiceTime(attempt, outcome, now);
   RecordEnd(attempt, outcome, now);
   call_.EndForwarding(id, StatusCode::kOk, now);
@@ -230,10 +219,6 @@ AttemptPlace Attempts::Abandon(AttemptId id, StatusCode code, Instant now) {
   record.code = code;
   record.endpoint = place.endpoint;
   return place;
-}
-
-void Attempts::AbandonOthers(AttemptId kept, StatusCode code, Instant now) {
-  while (const ActiveAttempt* const other = active_.FindOther(kept)) Abandon(other->id, code, now);
 }
 
 void Attempts::OnStream() {

@@ -44,16 +44,20 @@ class Attempts {
   void StartFirst(int price, bool pays, Instant now);
 
   // Passes the next piece of the request on. The body has it already, if it is kept.
-  void SendRequest(const Chunk& chunk, bool end, Instant now);
+  void SendRequest(const Chunk& chunk, bool end, Instant now) {
+    for (const ActiveAttempt& attempt : active_) {
+      books_.host.SendRequest(attempt.id, chunk, end);
+    }
+    // Of several attempts the first has had the most time.
+    if (!books_.body.replayable() && !active_.empty()) Commit(active_.oldest().id, now);
+  }
 
   // An attempt's events, as those of Call. Ignored if it is not under way.
   void OnHead(AttemptId id, Instant now);
   void OnEnd(AttemptId id, const AttemptOutcome& outcome, Instant now);
 
   // A piece of the attempt's answer has come: the call is committed to it.
-  void OnMessage(AttemptId id, Instant now) {
-    if (!committed_) CommitToAnswer(id, now);
-  }
+  void OnMessage(AttemptId id, Instant now) { CommitToAnswer(id, now); }
 
   // As those of Call.
   void OnPaid(Instant now);
@@ -79,8 +83,10 @@ class Attempts {
   // The call ends: gives up all that is scheduled and under way.
   void Close(Instant now);
 
-  // The call's answer is that of the attempt, which has ended.
-  void CommitToAnswer(AttemptId id, Instant now);
+  // The call's answer is that of the attempt. Nothing happens if it has begun to go to the caller.
+  void CommitToAnswer(AttemptId id, Instant now) {
+    if (!answered_) BeginAnswer(id, now);
+  }
 
   // Whether none, or this one, is under way.
   bool empty() const { return active_.empty(); }
@@ -123,6 +129,7 @@ class Attempts {
 
   // These concern the answer.
   bool MayHold() const;
+  void BeginAnswer(AttemptId id, Instant now);
   void Commit(AttemptId id, Instant now);
 
   // These end one.
@@ -131,7 +138,11 @@ class Attempts {
   void CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
   void NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
   AttemptPlace Abandon(AttemptId id, StatusCode code, Instant now);
-  void AbandonOthers(AttemptId kept, StatusCode code, Instant now);
+  void AbandonOthers(AttemptId kept, StatusCode code, Instant now) {
+    while (const ActiveAttempt* const other = active_.FindOther(kept)) {
+      Abandon(other->id, code, now);
+    }
+  }
 
   // These say what follows a failure (attempt_failure.cc).
   void OnTimeout(const ActiveAttempt& attempt, Instant now);
@@ -142,7 +153,11 @@ class Attempts {
   void ActOnNext(NextAttempt::Step step, Instant now);
   void EndWait(Instant now);
   bool WaitForOthers(RefusalReason reason, Instant now);
-  void CancelNext(WaitEnd end, Instant now);
+  void CancelNext(WaitEnd end, Instant now) {
+    hedge_at_ = Instant::Infinite();
+    if (next_.scheduled()) DropNext(end, now);
+  }
+  void DropNext(WaitEnd end, Instant now);
   RetryFacts Facts(Instant now);
   bool EndsByAttemptTimeout(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
                             Instant now) const;
@@ -157,7 +172,7 @@ class Attempts {
   absl::InlinedVector<int64_t, 2> failed_endpoints_;
   absl::InlinedVector<int64_t, 2> forbidden_endpoints_;
   Instant first_failed_ = Instant::Infinite();  // the end of the first attempt that failed
-  absl::Duration answer_took_;                  // of answered_, since its attempt started
+  Instant answered_at_;                         // of answered_
   int made_ = 0;
   int unsent_ = 0;  // attempts that never left
   std::optional<StatusCode> application_said_;

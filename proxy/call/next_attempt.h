@@ -86,13 +86,10 @@ class NextAttempt {
   // Whether it waits in line.
   bool in_line() const { return unpaid_ != nullptr && unpaid_->place.waits(); }
 
-  // Nothing is scheduled any more. `end`: why its wait in line ends, if it waits there.
-  void Cancel(WaitEnd end, Instant now) {
-    if (plan_ != nullptr) Drop(end, now);
-  }
+  // The one that is scheduled is not any more. `end`: why its wait in line ends, if it waits there.
+  void Drop(WaitEnd end, Instant now);
 
  private:
-  void Drop(WaitEnd end, Instant now);
   void LeaveLine(WaitEnd end, Instant now);
   void SetPaid(bool waited, Instant now);
   void RecordWait(WaitEnd end, Instant now);
