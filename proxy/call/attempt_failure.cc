@@ -15,11 +15,6 @@ namespace {
 // the failure counts as `connect`.
 constexpr int kMaxUnsentAttempts = 5;
 
-// Two attempts of a hedged call may end on one endpoint.
-void AddOnce(int64_t endpoint, absl::InlinedVector<int64_t, 2>& endpoints) {
-  if (absl::c_find(endpoints, endpoint) == endpoints.end()) endpoints.push_back(endpoint);
-}
-
 }  // namespace
 
 // Whether the upstream has ended the attempt because the time that it was told was over.
@@ -96,10 +91,9 @@ void Attempts::OnFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
 void Attempts::NoteFailure(const AttemptOutcome& outcome) {
   using Kind = AttemptOutcome::Kind;
   if (const int64_t endpoint = outcome.place.endpoint; endpoint >= 0) {
-    AddOnce(endpoint, failed_endpoints_);
     const bool forbids =
         outcome.mark.has_value() && outcome.mark->scope == OverloadScope::kEndpoint;
-    if (forbids) AddOnce(endpoint, forbidden_endpoints_);
+    failed_endpoints_.Add(endpoint, forbids);
   }
   if (outcome.kind == Kind::kStatus) {
     application_said_ = outcome.code;

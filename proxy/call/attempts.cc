@@ -46,8 +46,8 @@ void Attempts::Start(const PlannedAttempt& next, Instant now) {
                                                  .deadline = books_.deadline,
                                                  .told = ToldDeadline(attempt_deadline),
                                                  .begun = books_.record.attempts.front().start,
-                                                 .avoid = failed_endpoints_,
-                                                 .forbidden = forbidden_endpoints_,
+                                                 .avoid = failed_endpoints_.all(),
+                                                 .forbidden = failed_endpoints_.forbidden(),
                                                  .repeatable = repeatable});
   active_.Add({.id = id,
                .record = record,

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/inlined_vector.h"
 #include "absl/time/time.h"
 #include "base/chunk.h"
 #include "base/instant.h"
@@ -17,6 +16,7 @@
 #include "call/attempt_ends.h"
 #include "call/call_books.h"
 #include "call/call_host.h"
+#include "call/failed_endpoints.h"
 #include "call/next_attempt.h"
 #include "call/shadow_call.h"
 #include "policy/backoff.h"
@@ -104,7 +104,7 @@ class Attempts {
   int made() const { return made_; }
 
   // How many endpoints have failed.
-  int failed_endpoints() const { return static_cast<int>(failed_endpoints_.size()); }
+  int failed_endpoints() const { return static_cast<int>(failed_endpoints_.all().size()); }
 
   // Whether the answer goes to the caller, or the request could not be kept.
   bool committed() const { return committed_; }
@@ -169,8 +169,7 @@ class Attempts {
   Instant hedge_at_ = Instant::Infinite();  // when another attempt is started beside the others
   Backoff backoff_;
   std::unique_ptr<ShadowCall> shadow_;  // null: no policy decides beside, or no attempt yet
-  absl::InlinedVector<int64_t, 2> failed_endpoints_;
-  absl::InlinedVector<int64_t, 2> forbidden_endpoints_;
+  FailedEndpoints failed_endpoints_;
   Instant first_failed_ = Instant::Infinite();  // the end of the first attempt that failed
   Instant answered_at_;                         // of answered_
   int made_ = 0;

@@ -101,12 +101,13 @@ struct CallBooks {
   CallHost& host;
   const CallPlanParts& plan;
   MethodKind& method;
-  const int guard_method;
   // As in RequestFacts.
   std::span<const LimitKey> rate_keys;
   uint64_t user = 0;
   int priority = 0;
   int app_attempts = 0;  // RequestFacts::previous_attempts, bounded
+  const int guard_method;
+  bool finished = false;
   StreamSigns signs;
   RequestBody body;
   Instant deadline = Instant::Infinite();
@@ -114,7 +115,6 @@ struct CallBooks {
   // A caller that leaves from here on has seen its own deadline pass; never, if it has none.
   Instant callers_leave_from = Instant::Infinite();
   CallRecord record;
-  bool finished = false;
 
   bool Observes() const { return plan.policy.retry.mode == RetryMode::kObserve; }
 

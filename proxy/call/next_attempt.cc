@@ -103,8 +103,8 @@ void NextAttempt::SetPaid(bool waited, Instant now) {
 // It waits in line no longer.
 void NextAttempt::RecordWait(WaitEnd end, Instant now) {
   books_.record.waits.push_back({.after = static_cast<int>(books_.record.attempts.size()),
-                                 .waited = now - unpaid_->place.joined(),
-                                 .end = end});
+                                 .end = end,
+                                 .waited = now - unpaid_->place.joined()});
 }
 
 }  // namespace levee

@@ -25,8 +25,8 @@ struct AttemptRecord {
   bool backed_off = false;              // `delay` was chosen by backoff or advice
   std::optional<RetryTrigger> trigger;  // what made it necessary; none for the first
   StatusCode after = StatusCode::kOk;   // with trigger: the code of the failure it follows
-  absl::Duration delay;                 // with trigger: the delay chosen
   std::optional<OverloadScope> mark_received;
+  absl::Duration delay;  // with trigger: the delay chosen
 };
 
 // The decision of the rate limits of the call's policy. A limit is named by its index in the
@@ -40,9 +40,9 @@ struct RateLimitRecord {
 
 // A wait of a call's retry for a success to pay for it.
 struct WaitRecord {
-  int after = 0;          // the attempts that the call had made, transparent ones included
-  absl::Duration waited;  // since the retry came to wait
+  int after = 0;  // the attempts that the call had made, transparent ones included
   WaitEnd end = WaitEnd::kReleased;
+  absl::Duration waited;  // since the retry came to wait
 };
 
 // The decision of the guard in front of the service.
@@ -54,7 +54,7 @@ struct GuardRecord {
 };
 
 // A bound of streams that has ended one.
-enum class StreamBound { kTimeout, kIdle };
+enum class StreamBound : uint8_t { kTimeout, kIdle };
 
 // The label `by` of levee_streams_ended_total, and the field of the access log.
 constexpr std::string_view StreamBoundName(StreamBound bound) {
@@ -68,27 +68,28 @@ constexpr std::string_view StreamBoundName(StreamBound bound) {
 }
 inline constexpr int kStreamBounds = CountValues(StreamBoundName);
 
+// Every call holds one, so the fields are in the order that takes the fewest bytes.
 struct CallRecord {
   Instant start;
   Instant end;
+  absl::InlinedVector<AttemptRecord, 1> attempts;
+  absl::InlinedVector<WaitRecord, 1> waits;
+  RateLimitRecord rate_limit;
+  GuardRecord guard;
   StatusCode code = StatusCode::kUnknown;  // as the caller saw it
   CallKind kind = CallKind::kUnary;        // as far as it was known at the end
   std::optional<StreamBound> ended_by;     // none: no bound of streams
-  absl::InlinedVector<AttemptRecord, 1> attempts;
-  std::optional<RefusalReason> refused;  // why retrying stopped
+  std::optional<RefusalReason> refused;    // why retrying stopped
   std::optional<OverloadScope> mark_sent;
-  std::optional<AppRetrySign> app_retry;  // arrived as the application's own retry
-  bool app_retry_refused = false;
+  std::optional<AppRetrySign> app_retry;     // arrived as the application's own retry
   std::optional<ThrottleDecision> throttle;  // none: it was not asked
-  bool replay_memory_full = false;           // limits.replay_bytes was reached
-  bool failed_calls_full = false;            // the limit failed_calls was reached
-  absl::InlinedVector<WaitRecord, 1> waits;
-  bool waiting_full = false;     // limits.waiting_calls was reached
-  bool lone_calls_full = false;  // the limit lone_calls was reached
-  RateLimitRecord rate_limit;
-  GuardRecord guard;
-  std::optional<DedupeResult> dedupe;   // none: it has no key, or did not come to the store
-  std::optional<ShadowOutcome> shadow;  // none: no shadow policy, or no attempt
+  std::optional<DedupeResult> dedupe;        // none: it has no key, or did not come to the store
+  std::optional<ShadowOutcome> shadow;       // none: no shadow policy, or no attempt
+  bool app_retry_refused = false;
+  bool replay_memory_full = false;  // limits.replay_bytes was reached
+  bool failed_calls_full = false;   // the limit failed_calls was reached
+  bool waiting_full = false;        // limits.waiting_calls was reached
+  bool lone_calls_full = false;     // the limit lone_calls was reached
 };
 
 // Whether the call has shown that its upstream has the method. A caller can make paths up, and must

@@ -18,7 +18,7 @@
 namespace levee {
 
 // How far the mark reaches: kService says do not retry at all, kEndpoint says not this instance.
-enum class OverloadScope { kService, kEndpoint };
+enum class OverloadScope : uint8_t { kService, kEndpoint };
 
 // The label `scope` of levee_overload_marks_total, and the word on the wire.
 constexpr std::string_view OverloadScopeName(OverloadScope scope) {

@@ -2,6 +2,7 @@
 // Why an attempt was made, or was not made: the labels of metrics, access log and messages.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "base/enum_values.h"
@@ -9,7 +10,7 @@
 namespace levee {
 
 // The event that made a retry necessary.
-enum class RetryTrigger { kStatus, kHttp, kRefused, kConnect, kReset, kTimeout, kHedge };
+enum class RetryTrigger : uint8_t { kStatus, kHttp, kRefused, kConnect, kReset, kTimeout, kHedge };
 
 // The label `trigger` of levee_retries_total.
 constexpr std::string_view RetryTriggerName(RetryTrigger trigger) {
@@ -34,7 +35,7 @@ constexpr std::string_view RetryTriggerName(RetryTrigger trigger) {
 inline constexpr int kRetryTriggers = CountValues(RetryTriggerName);
 
 // Why a retry that was wanted was not made.
-enum class RefusalReason {
+enum class RefusalReason : uint8_t {
   kBudget,
   kMaxAttempts,
   kDeadline,
@@ -121,7 +122,7 @@ inline constexpr int kRefusalReasons = CountValues(RefusalReasonName);
 
 // How a retry's wait for a success ended: a success let it go, it took as long as a retry may wait,
 // the call's deadline came too near, or the call ended for another reason.
-enum class WaitEnd { kReleased, kExpired, kDeadline, kCancelled };
+enum class WaitEnd : uint8_t { kReleased, kExpired, kDeadline, kCancelled };
 
 // The label `result` of levee_retries_waited_total, and `end` of the access log.
 constexpr std::string_view WaitEndName(WaitEnd end) {
@@ -141,7 +142,7 @@ inline constexpr int kWaitEnds = CountValues(WaitEndName);
 
 // The sign by which a call is taken for the application's own retry: it says so
 // (grpc-previous-rpc-attempts), or an equal call failed a moment ago.
-enum class AppRetrySign { kHeader, kLoop };
+enum class AppRetrySign : uint8_t { kHeader, kLoop };
 
 // The label `seen_by` of levee_app_retries_total.
 constexpr std::string_view AppRetrySignName(AppRetrySign sign) {
@@ -156,7 +157,7 @@ constexpr std::string_view AppRetrySignName(AppRetrySign sign) {
 inline constexpr int kAppRetrySigns = CountValues(AppRetrySignName);
 
 // The decision of a guard on a call: it got a slot at once, it waited for one, it was refused.
-enum class GuardDecision { kAdmitted, kQueued, kRefused };
+enum class GuardDecision : uint8_t { kAdmitted, kQueued, kRefused };
 
 // The label `decision` of levee_guard_calls_total.
 constexpr std::string_view GuardDecisionName(GuardDecision decision) {
@@ -176,7 +177,7 @@ inline constexpr int kGuardDecisions = CountValues(GuardDecisionName);
 // answer of the first, at once or after it had waited for that, it was refused because of the first
 // or because it has no key, it was another request than the first, it was refused because the first
 // was lost, or its key could not be stored.
-enum class DedupeResult {
+enum class DedupeResult : uint8_t {
   kFirst,
   kReplayed,
   kWaited,
@@ -210,7 +211,7 @@ inline constexpr int kDedupeResults = CountValues(DedupeResultName);
 
 // Why a guard refuses a call: no slot is free and no further call may wait for one, or it has
 // waited for as long as it may.
-enum class GuardReason { kConcurrency, kQueue };
+enum class GuardReason : uint8_t { kConcurrency, kQueue };
 
 // The `reason` of the mark, and the label `reason` of levee_guard_calls_total.
 constexpr std::string_view GuardReasonName(GuardReason reason) {
@@ -226,7 +227,7 @@ inline constexpr int kGuardReasons = CountValues(GuardReasonName);
 
 // The decision of a policy's adaptive throttle on a call: it is sent, it is not sent, or it is sent
 // because the throttle only observes.
-enum class ThrottleDecision { kAdmitted, kRejected, kObserved };
+enum class ThrottleDecision : uint8_t { kAdmitted, kRejected, kObserved };
 
 // The label `decision` of levee_throttle_decisions_total.
 constexpr std::string_view ThrottleDecisionName(ThrottleDecision decision) {
@@ -244,7 +245,7 @@ inline constexpr int kThrottleDecisions = CountValues(ThrottleDecisionName);
 
 // How many attempts a route's shadow policy would have made for a call, beside those that were
 // made.
-enum class ShadowOutcome { kSame, kMore, kFewer };
+enum class ShadowOutcome : uint8_t { kSame, kMore, kFewer };
 
 // The label `outcome` of levee_shadow_decisions_total, and `shadow` of the access log.
 constexpr std::string_view ShadowOutcomeName(ShadowOutcome outcome) {

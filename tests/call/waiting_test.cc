@@ -56,7 +56,7 @@ TEST_F(CallWaiting, ARetryGoesAsSoonAsAnotherCallSucceeds) {
   ASSERT_EQ(failed.attempts(), 3);
   EXPECT_EQ(failed.attempt(3).start, good.caller().finished_at);
   EXPECT_EQ(failed.caller().code, StatusCode::kOk);
-  ExpectWait(failed, {.after = 2, .waited = Ms(396), .end = WaitEnd::kReleased});
+  ExpectWait(failed, {.after = 2, .end = WaitEnd::kReleased, .waited = Ms(396)});
   EXPECT_EQ(failed.record().attempts[2].delay,
             failed.attempt(3).start - *failed.attempt(2).ended_at);
   EXPECT_EQ(waiting(), 0);
@@ -102,7 +102,7 @@ TEST_F(CallWaiting, WithoutASuccessTheLastAttemptGoesWhenTheWaitIsOver) {
   ASSERT_EQ(call.attempts(), 3);
   EXPECT_EQ(call.attempt(3).start, *call.attempt(1).ended_at + Ms(1100));
   EXPECT_EQ(call.caller().code, StatusCode::kOk);
-  ExpectWait(call, {.after = 2, .waited = Ms(1096), .end = WaitEnd::kReleased});
+  ExpectWait(call, {.after = 2, .end = WaitEnd::kReleased, .waited = Ms(1096)});
 }
 
 TEST_F(CallWaiting, AllThatWaitEndTogetherOnceTheFirstInLineHasFailed) {
@@ -141,7 +141,7 @@ TEST_F(CallWaiting, AWaitThatExpiresIsAnsweredAsARefusalByTheBudget) {
   EXPECT_EQ(call.caller().code, StatusCode::kResourceExhausted);
   EXPECT_EQ(call.record().refused, RefusalReason::kBudget);
   const absl::Duration waited = call.record().waits[0].waited;
-  ExpectWait(call, {.after = 1, .waited = waited, .end = WaitEnd::kExpired});
+  ExpectWait(call, {.after = 1, .end = WaitEnd::kExpired, .waited = waited});
   EXPECT_EQ(call.caller().message,
             absl::StrCat("overloaded, do not retry: budget used up, waited ",
                          absl::ToInt64Milliseconds(waited),
@@ -183,7 +183,7 @@ TEST_F(CallWaiting, ACallerThatLeavesEndsTheWait) {
   call.Leave();
   EXPECT_EQ(waiting(), 0);
   EXPECT_EQ(call.caller().finished_at, Ms(500));
-  ExpectWait(call, {.after = 2, .waited = Ms(495), .end = WaitEnd::kCancelled});
+  ExpectWait(call, {.after = 2, .end = WaitEnd::kCancelled, .waited = Ms(495)});
   clock_.Run();
   EXPECT_EQ(call.attempts(), 2);
 }
@@ -209,7 +209,7 @@ TEST_F(CallWaiting, AWaitEndsSoLongBeforeTheDeadlineThatItsCallerLearnsWhatFaile
               absl::StrCat("waited ", absl::ToInt64Milliseconds(waited),
                            " ms for a success after 2 attempts, last UNAVAILABLE at "
                            "10.0.0.7:50051: no room"));
-    ExpectWait(call, {.after = 2, .waited = waited, .end = WaitEnd::kDeadline});
+    ExpectWait(call, {.after = 2, .end = WaitEnd::kDeadline, .waited = waited});
   }
 }
 
@@ -226,7 +226,7 @@ TEST_F(CallWaiting, ACallerThatLeavesAtItsDeadlineLeavesTheBudgetAsTheReason) {
   RunUntil(Ms(85));
   call.Leave();
   EXPECT_EQ(call.record().refused, RefusalReason::kBudget);
-  ExpectWait(call, {.after = 2, .waited = Ms(80), .end = WaitEnd::kDeadline});
+  ExpectWait(call, {.after = 2, .end = WaitEnd::kDeadline, .waited = Ms(80)});
 }
 
 TEST_F(CallWaiting, WhatAGoawaySaidIsInTheAnswer) {

@@ -88,8 +88,8 @@ TEST(AccessLog, ACallThatIsRetriedUntilTheBudgetRefuses) {
 
 TEST(AccessLog, EachWaitForASuccessIsThereWithItsLengthAndItsEnd) {
   CallRecord record = CallOf(StatusCode::kUnavailable, 0, 10);
-  record.waits = {{.after = 1, .waited = absl::Milliseconds(150), .end = WaitEnd::kReleased},
-                  {.after = 2, .waited = absl::Microseconds(1'900'500), .end = WaitEnd::kDeadline}};
+  record.waits = {{.after = 1, .end = WaitEnd::kReleased, .waited = absl::Milliseconds(150)},
+                  {.after = 2, .end = WaitEnd::kDeadline, .waited = absl::Microseconds(1'900'500)}};
   EXPECT_EQ(Between(Line(FactsOfACall(), record), "waits", "marks"),
             R"("waits":[{"after":1,"waited_ms":150.000,"end":"released"},)"
             R"({"after":2,"waited_ms":1900.500,"end":"deadline"}])");

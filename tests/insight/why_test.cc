@@ -86,7 +86,7 @@ TEST(WhyOf, TheLastFailureIsToldNotTheMarkThatTookItsPlace) {
 
 TEST(WhyOf, EachWaitForASuccessSaysHowLongItWasAndHowItEnded) {
   const auto waited = [](int ms, WaitEnd end) {
-    return WaitRecord{.after = 1, .waited = absl::Milliseconds(ms), .end = end};
+    return WaitRecord{.after = 1, .end = end, .waited = absl::Milliseconds(ms)};
   };
   CallRecord record = CallOf(kOk, {First(kUnavailable), Retry(kOk)});
   record.waits = {waited(150, WaitEnd::kReleased)};

@@ -130,8 +130,8 @@ TEST_F(RecordCallTest, ATransparentRetryIsARetryButNoFurtherAttemptOfTheCall) {
 TEST_F(RecordCallTest, EachWaitForASuccessCountsWithItsLengthAndItsEnd) {
   CallRecord record = CallFrom(0, 100, StatusCode::kUnavailable);
   record.attempts.push_back(Attempt(0, 1, StatusCode::kUnavailable));
-  record.waits = {{.after = 1, .waited = absl::Milliseconds(30), .end = WaitEnd::kReleased},
-                  {.after = 2, .waited = absl::Milliseconds(60), .end = WaitEnd::kDeadline}};
+  record.waits = {{.after = 1, .end = WaitEnd::kReleased, .waited = absl::Milliseconds(30)},
+                  {.after = 2, .end = WaitEnd::kDeadline, .waited = absl::Milliseconds(60)}};
   Record(record);
   EXPECT_EQ(upstream_.waits[WaitEnd::kReleased].Read(), 1u);
   EXPECT_EQ(upstream_.waits[WaitEnd::kDeadline].Read(), 1u);
