@@ -53,7 +53,7 @@ void Attempts::OnFailure(const ActiveAttempt& attempt, AttemptOutcome outcome, I
   // A stream that never left was no attempt: sent again, it leaves no record and costs nothing.
   const bool unsent = outcome.kind == AttemptOutcome::Kind::kUnsent;
   if (!unsent) RecordEnd(attempt, outcome, now);
-  if (outcome.kind == AttemptOutcome::Kind::kStatus) NoteServiceTime(attempt, outcome, now);
+  if (outcome.kind == AttemptOutcome::Kind::kStatus) NoteServiceTime(attempt, outcome);
   if (!unsent) first_failed_ = std::min(first_failed_, now);
   RetryFacts facts = Facts(now);
   if (outcome.kind == AttemptOutcome::Kind::kTimeout) ++facts.timeouts;

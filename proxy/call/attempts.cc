@@ -176,7 +176,7 @@ void Attempts::OnEnd(AttemptId id, const AttemptOutcome& outcome, Instant now) {
   books_.signs.OnEnd();
   Ends().TellLatency(attempt, answered_at_, now);
   application_said_ = StatusCode::kOk;
-  NoteServiceTime(attempt, outcome, now);
+  NoteServiceTime(attempt, outcome);
   RecordEnd(attempt, outcome, now);
   call_.EndForwarding(id, StatusCode::kOk, now);
 }
@@ -203,12 +203,11 @@ void Attempts::CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& o
   if (outcome.mark.has_value()) record.mark_received = outcome.mark->scope;
 }
 
-void Attempts::NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome,
-                               Instant now) {
+void Attempts::NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome) {
   // Of a stream the end says nothing about the service.
   if (!books_.body.half_closed() || books_.signs.is_stream()) return;
-  call_.OnServed({.took = now - books_.record.attempts[attempt.record].start,
-                  .failed = outcome.code != StatusCode::kOk});
+  call_.OnServed(attempt.record, outcome.code == StatusCode::kOk ? GuardGate::Served::kAnswered
+                                                                 : GuardGate::Served::kFailed);
 }
 
 AttemptPlace Attempts::Abandon(AttemptId id, StatusCode code, Instant now) {
@@ -244,9 +243,7 @@ void Attempts::OnDeadline(Instant now) {
   const bool stream = books_.signs.is_stream();
   while (!active_.empty()) {
     const ActiveAttempt attempt = active_.oldest();
-    if (!stream) {
-      call_.OnServed({.took = now - books_.record.attempts[attempt.record].start, .cut = true});
-    }
+    if (!stream) call_.OnServed(attempt.record, GuardGate::Served::kCut);
     AttemptOutcome timed_out;
     timed_out.kind = AttemptOutcome::Kind::kTimeout;
     timed_out.code = StatusCode::kDeadlineExceeded;

@@ -136,7 +136,7 @@ class Attempts {
   AttemptEnds Ends() { return {books_, shadow_.get()}; }
   void RecordEnd(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
   void CloseRecord(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
-  void NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome, Instant now);
+  void NoteServiceTime(const ActiveAttempt& attempt, const AttemptOutcome& outcome);
   AttemptPlace Abandon(AttemptId id, StatusCode code, Instant now);
   void AbandonOthers(AttemptId kept, StatusCode code, Instant now) {
     while (const ActiveAttempt* const other = active_.FindOther(kept)) {

@@ -5,12 +5,11 @@
 
 namespace levee {
 
+// Each call under way takes so many bytes. Objects of their own hold what only few calls need.
+static_assert(sizeof(Call) <= 700);
+
 Call::Call(const CallParts& parts)
-    : books_(parts), attempts_(books_, *this), entry_(books_, *this) {
-  if (parts.plan.guard != nullptr || parts.plan.dedupe != nullptr) {
-    inbound_.reset(new InboundEntry(books_, *this));
-  }
-}
+    : books_(parts), attempts_(books_, *this), entry_(books_, *this), guard_(books_, *this) {}
 
 void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
   const OneEvent event(&books_.plan.replay);
@@ -26,15 +25,15 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
   }
   if (books_.body.replayable()) {
     if (!chunk.empty()) books_.host.CreditRequest(chunk.size());
-  } else if (inbound_ != nullptr && inbound_->key.drops_request()) {
-    inbound_->key.Drop();
+  } else if (key_ != nullptr && key_->drops_request()) {
+    key_->Drop();
     books_.host.CreditRequest(chunk.size());
   } else if (attempts_.empty()) {
     // Between attempts: the next one carries it all and is committed as it starts.
     books_.body.AddPending(chunk);
   }
   NoteRequest(chunk, end, now);
-  if (inbound_ != nullptr && inbound_->key.needs_request()) {
+  if (key_ != nullptr && key_->needs_request()) {
     if (end) Begin(now);
     return;
   }
@@ -42,8 +41,8 @@ void Call::OnRequest(const Chunk& chunk, bool end, Instant now) {
     entry_.OnRequest(now);
     return;
   }
-  if (inbound_ != nullptr && inbound_->guard.awaits_work()) {
-    if (books_.HasWork()) inbound_->guard.Enter(now);
+  if (guard_.awaits_work()) {
+    if (books_.HasWork()) guard_.Enter(now);
     return;
   }
   attempts_.SendRequest(chunk, end, now);
@@ -54,7 +53,7 @@ void Call::OnCallerGone(Instant now) {
   if (books_.finished) return;
   // A caller ends its call at its deadline by itself, and mostly before this call's own timer is
   // due. The upstream was given all the time there was, as it is then.
-  if (inbound_ != nullptr && inbound_->key.GoesOnAlone(attempts_, now)) {
+  if (key_ != nullptr && key_->GoesOnAlone(attempts_, now)) {
     GoOnAlone(now);
   } else if (now >= books_.callers_leave_from) {
     EndAtDeadline(now);
@@ -66,7 +65,7 @@ void Call::OnCallerGone(Instant now) {
 // The call goes on in the attempts that have left, and makes no others.
 void Call::GoOnAlone(Instant now) {
   attempts_.GoOnAlone(now);
-  books_.callers_deadline = std::min(books_.callers_deadline, inbound_->key.ClaimEnd());
+  books_.callers_deadline = std::min(books_.callers_deadline, key_->ClaimEnd());
   books_.deadline = std::min(books_.deadline, books_.callers_deadline);
   WakeBy(books_.deadline);
 }
@@ -89,7 +88,7 @@ void Call::OnHead(AttemptId id, Instant now) {
 void Call::OnMessage(AttemptId id, const Chunk& piece, Instant now) {
   const OneEvent event(&books_.plan.replay);
   if (books_.finished || !attempts_.Has(id)) return;
-  if (inbound_ != nullptr) inbound_->guard.OnAnswer();
+  guard_.OnAnswer();
   attempts_.OnMessage(id, now);
   const bool awaited = !books_.signs.quiet_at().is_infinite();
   if (books_.signs.OnAnswer(piece, now)) {
@@ -137,7 +136,7 @@ void Call::OnTimer(Instant now) {
     entry_.OnDue(now);
     if (books_.finished) return;
   }
-  if (inbound_ != nullptr && now >= inbound_->due()) {
+  if (now >= GatesDue()) {
     Begin(now);
     if (books_.finished) return;
   }
@@ -146,9 +145,14 @@ void Call::OnTimer(Instant now) {
   ArmTimer();
 }
 
+// When the call is to come to its gates again.
+Instant Call::GatesDue() const {
+  return key_ == nullptr ? guard_.due() : std::min(key_->due(), guard_.due());
+}
+
 void Call::ArmTimer() {
   const Instant due = std::min({entry_.due(), attempts_.due(), books_.signs.quiet_at()});
-  WakeBy(inbound_ == nullptr ? due : std::min(due, inbound_->due()));
+  WakeBy(std::min(due, GatesDue()));
 }
 
 void Call::WakeBy(Instant due) {

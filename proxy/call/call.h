@@ -15,7 +15,8 @@
 #include "call/call_books.h"
 #include "call/call_host.h"
 #include "call/egress_entry.h"
-#include "call/inbound_entry.h"
+#include "call/guard_gate.h"
+#include "call/key_gate.h"
 #include "call/one_event.h"
 #include "policy/rate_limiter.h"
 #include "policy/retry_decision.h"
@@ -120,7 +121,7 @@ class Call final {
   bool is_stream() const { return books_.signs.is_stream(); }
 
   // Whether the call, which has begun, has an idempotency key that counts.
-  bool keyed() const { return inbound_ != nullptr && inbound_->key.keyed(); }
+  bool keyed() const { return key_ != nullptr && key_->keyed(); }
 
   bool finished() const { return books_.finished; }
   bool committed() const { return attempts_.committed(); }
@@ -131,10 +132,8 @@ class Call final {
   // unless it comes early enough. OnTimer finds out what is due, and it may find nothing.
   void WakeBy(Instant due);
 
-  // The service took so long for the call, as far as the attempt shows it.
-  void OnServed(const ServiceTime& time) {
-    if (inbound_ != nullptr) inbound_->guard.OnServed(time);
-  }
+  // As that of GuardGate.
+  void OnServed(uint32_t record, GuardGate::Served how) { guard_.OnServed(record, how); }
 
   // The call, which is admitted, comes to its gates, first or again.
   void Begin(Instant now);
@@ -172,7 +171,9 @@ class Call final {
   void EndAtDeadline(Instant now);
 
  private:
+  bool BeginKey(const RequestFacts& facts, Instant now);
   absl::Duration LeastTime(Instant now);
+  Instant GatesDue() const;
   void ArmTimer();
 
   void GoOnAlone(Instant now);
@@ -181,7 +182,8 @@ class Call final {
   // These concern whether the call is a stream.
   void NoteRequest(const Chunk& chunk, bool end, Instant now) {
     if (!chunk.empty() && books_.signs.OnRequest(chunk, now)) BecomeStream(now);
-    if (inbound_ != nullptr) inbound_->OnRequest(chunk, end);
+    guard_.OnRequest();
+    if (key_ != nullptr) key_->OnRequest(chunk, end);
   }
   void AwaitTrailers(Instant now);
   Instant IdleAt() const;
@@ -195,7 +197,8 @@ class Call final {
   CallBooks books_;
   Attempts attempts_;
   EgressEntry entry_;
-  std::unique_ptr<InboundEntry> inbound_;   // null: neither a guard nor keys
+  std::unique_ptr<KeyGate> key_;  // null: the call has no key
+  GuardGate guard_;
   Instant timer_at_ = Instant::Infinite();  // that the host was asked for
 };
 

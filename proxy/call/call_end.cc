@@ -41,17 +41,14 @@ void Call::OnOutOfMemory(Instant now) {
 
 // Returns what a call waits for that has made no attempt.
 std::string_view Call::WhatWasAwaited() const {
-  std::string_view key;
-  if (inbound_ != nullptr) {
-    if (inbound_->guard.has_place()) return "the service had room for the call";
-    if (inbound_->guard.awaits_work()) return "the request had a message";
-    key = inbound_->key.WhatIsAwaited();
-  }
+  if (guard_.has_place()) return "the service had room for the call";
+  if (guard_.awaits_work()) return "the request had a message";
+  const std::string_view key = key_ == nullptr ? "" : key_->WhatIsAwaited();
   return key.empty() ? "a rate limit admitted the call" : key;
 }
 
 void Call::EndAtDeadline(Instant now) {
-  if (attempts_.alone() && now >= inbound_->key.ClaimEnd()) {
+  if (attempts_.alone() && now >= key_->ClaimEnd()) {
     EndAlone(now);
     return;
   }
@@ -143,10 +140,8 @@ void Call::Finish(const FinalStatus& status, Instant now) {
   }
   entry_.Withdraw();
   attempts_.Close(now);
-  if (inbound_ != nullptr) {
-    if (inbound_->key.keyed()) inbound_->key.Leave(status, attempts_, now);
-    inbound_->guard.Leave(now);
-  }
+  if (keyed()) key_->Leave(status, attempts_, now);
+  guard_.Leave(now);
   if (books_.plan.retries != nullptr && books_.record.refused.has_value() &&
       WasWanted(*books_.record.refused)) {
     books_.plan.retries->AddRefused(now);

@@ -47,11 +47,25 @@ void Call::Start(const RequestFacts& facts, Instant now) {
     EndInVain(now);
   } else if (timeout <= absl::ZeroDuration()) {
     EndLocally(StatusCode::kDeadlineExceeded, "deadline passed before the call arrived", now);
-  } else if (books_.plan.dedupe != nullptr && !inbound_->key.Begin(facts, now)) {
+  } else if (books_.plan.dedupe != nullptr && !BeginKey(facts, now)) {
     return;
   } else if (entry_.Start(now)) {
     Begin(now);
   }
+}
+
+// False if the call is refused for its key, and finished.
+bool Call::BeginKey(const RequestFacts& facts, Instant now) {
+  if (!facts.dedupe_fault.empty()) {
+    books_.record.dedupe = DedupeResult::kRefused;
+    EndLocally(StatusCode::kInvalidArgument, facts.dedupe_fault, now);
+    return false;
+  }
+  // The answer of a stream cannot be kept.
+  if (!facts.dedupe_key.empty() && !books_.method.IsSurelyStream()) {
+    key_.reset(new KeyGate(books_, *this, facts));
+  }
+  return true;
 }
 
 // The least time in which an attempt can be answered, at most kEnough.
@@ -69,11 +83,11 @@ void Call::Begin(Instant now) {
     EndLocally(StatusCode::kDeadlineExceeded, "less time is left than any answer takes", now);
     return;
   }
-  if (inbound_ != nullptr && !inbound_->key.Enter(now)) return;
+  if (key_ != nullptr && !key_->Enter(now)) return;
   if (books_.plan.guard == nullptr) {
     StartFirstAttempt(now);
   } else {
-    inbound_->guard.Enter(now);
+    guard_.Enter(now);
   }
 }
 

@@ -11,7 +11,7 @@ namespace levee {
 // known what the call is.
 void Call::AwaitTrailers(Instant now) {
   const Instant until = books_.signs.quiet_at();
-  if (inbound_ != nullptr) inbound_->guard.OnPause(now);
+  guard_.OnPause(now);
   if (books_.deadline < until && !books_.signs.is_stream()) {
     books_.deadline = std::min(until, books_.callers_deadline);
   }
@@ -23,7 +23,7 @@ void Call::BecomeStream(Instant now) {
       std::min(books_.callers_deadline, books_.record.start + books_.plan.policy.stream.timeout);
   attempts_.OnStream();
   books_.host.OnStream();
-  if (inbound_ != nullptr) inbound_->guard.OnStream(now);
+  guard_.OnStream(now);
   WakeBy(books_.deadline);
 }
 

@@ -50,39 +50,37 @@ bool GuardGate::TakesNoSlot() const {
 void GuardGate::Enter(Instant now) {
   if (books_.HasWork() || !NeedsWork()) {
     stage_ = Stage::kOutside;
-    due_ = Instant::Infinite();
+    waiting_.reset();
     if (Pass(now)) call_.StartFirstAttempt(now);
   } else if (awaits_work()) {
     Borrow(now);
   } else {
     stage_ = Stage::kAwaitsWork;
-    since_ = now;
-    due_ = now + kWorkWait;
-    call_.WakeBy(due_);
+    waiting_.reset(new Waiting(*this, books_.plan.guard->worker(), now));
+    waiting_->due = now + kWorkWait;
+    call_.WakeBy(waiting_->due);
   }
 }
 
 // Some callers send no message before the service has answered with a head. Their calls go to the
 // service, but only in slots that no other call needs.
 void GuardGate::Borrow(Instant now) {
-  std::unique_ptr<GuardPlace> place(new GuardPlace(*this, books_.plan.guard->worker()));
-  const auto refusal = books_.plan.guard->Lend(*place, books_.app_attempts, now);
-  const absl::Duration waited = now - since_;
+  const auto refusal = books_.plan.guard->Lend(waiting_->place, books_.app_attempts, now);
+  const absl::Duration waited = now - waiting_->since;
   if (refusal.has_value() && waited < kLoanWait) {
-    due_ = now + waited;
-    call_.WakeBy(due_);
+    waiting_->due = now + waited;
+    call_.WakeBy(waiting_->due);
     return;
   }
-  stage_ = Stage::kOutside;
-  due_ = Instant::Infinite();
   NoteArrival();
   books_.record.guard.waited = waited;
   if (refusal.has_value()) {
+    stage_ = Stage::kOutside;
+    waiting_.reset();
     NoteRefusal(*refusal);
     EndRefused(*refusal, now);
     return;
   }
-  place_ = std::move(place);
   stage_ = Stage::kOnLoan;
   CheckState();
   call_.StartFirstAttempt(now);
@@ -90,8 +88,8 @@ void GuardGate::Borrow(Instant now) {
 
 void GuardGate::KeepLoan() {
   // If it was taken back, the refusal is on its way.
-  if (!books_.plan.guard->Keep(*place_)) return;
-  place_.reset();
+  if (!books_.plan.guard->Keep(waiting_->place)) return;
+  waiting_.reset();
   TakeSlot();
 }
 
@@ -111,8 +109,7 @@ void GuardGate::CountSlot() {
   }
 }
 
-void GuardGate::SetCounted(Counted counted) {
-  if (counted == counted_) return;
+void GuardGate::ChangeCounted(Counted counted) {
   Guard& guard = books_.plan.guard->guard();
   if (counted_ == Counted::kOfNewMethod) guard.CountNew(-1);
   if (counted_ == Counted::kOfStream) guard.CountStream(-1);
@@ -136,21 +133,20 @@ bool GuardGate::Pass(Instant now) {
     TakeSlot();
     return true;
   }
-  place_.reset(new GuardPlace(*this, guard.worker()));
+  waiting_.reset(new Waiting(*this, guard.worker(), now));
   const GuardRank rank(books_.app_attempts > 0, books_.priority, books_.user);
   const Instant start_by = guard.StartBy(books_.guard_method, books_.deadline, now);
-  const Guard::Entry entry = guard.Enter(*place_, rank, start_by, now);
+  const Guard::Entry entry = guard.Enter(waiting_->place, rank, start_by, now);
   if (entry.waits) {
     books_.record.guard.decision = GuardDecision::kQueued;
     stage_ = Stage::kWaits;
-    since_ = now;
     CheckState();
     // Its place alone waits where the guard only observes.
     if (observes()) return true;
-    call_.WakeBy(due_);
+    call_.WakeBy(books_.deadline);
     return false;
   }
-  place_.reset();
+  waiting_.reset();
   if (!entry.refusal.has_value()) {
     TakeSlot();
     return true;
@@ -163,8 +159,8 @@ bool GuardGate::Pass(Instant now) {
 
 void GuardGate::OnSlot(Instant now) {
   const OneEvent event(&books_.plan.replay);
-  place_.reset();
-  books_.record.guard.waited = now - since_;
+  books_.record.guard.waited = now - waiting_->since;
+  waiting_.reset();
   stage_ = Stage::kHasSlot;
   if (books_.signs.OnWaited()) call_.BecomeStream(now);
   // As a stream it may have given the slot back.
@@ -180,9 +176,9 @@ void GuardGate::OnSlot(Instant now) {
 
 void GuardGate::OnGuardRefused(const GuardRefusal& refusal, Instant now) {
   const OneEvent event(&books_.plan.replay);
-  place_.reset();
   const Stage stage = std::exchange(stage_, Stage::kOutside);
-  if (stage != Stage::kOnLoan) books_.record.guard.waited = now - since_;
+  if (stage != Stage::kOnLoan) books_.record.guard.waited = now - waiting_->since;
+  waiting_.reset();
   NoteRefusal(refusal);
   if (!observes()) EndRefused(refusal, now);
 }
@@ -223,14 +219,6 @@ void GuardGate::EndRefused(const GuardRefusal& refusal, Instant now) {
   call_.EndUnsent(marked, GuardReasonName(refusal.reason), now);
 }
 
-void GuardGate::OnPause(Instant now) {
-  // A unary call's work is done with its answer. So unless its calls were all unary, it need not be
-  // waited for what the call is.
-  if (books_.plan.guard != nullptr && !books_.method.IsUnary() && !KeepsStreams()) {
-    Leave(now);
-  }
-}
-
 void GuardGate::OnStream(Instant now) {
   if (books_.plan.guard == nullptr) return;
   if (stage_ == Stage::kHasSlot) CountSlot();
@@ -238,17 +226,23 @@ void GuardGate::OnStream(Instant now) {
   if (TakesNoSlot() && (stage_ != Stage::kWaits || observes())) Leave(now);
 }
 
-void GuardGate::Leave(Instant now) {
-  if (awaits_work()) return;
+void GuardGate::GiveBack(Instant now) {
   const Stage stage = std::exchange(stage_, Stage::kOutside);
-  if (const auto place = std::exchange(place_, nullptr)) {
-    if (stage == Stage::kWaits) books_.record.guard.waited = now - since_;
-    books_.plan.guard->Withdraw(*place, now);
+  if (const auto waiting = std::exchange(waiting_, nullptr)) {
+    if (stage == Stage::kWaits) books_.record.guard.waited = now - waiting->since;
+    books_.plan.guard->Withdraw(waiting->place, now);
   }
   SetCounted(Counted::kPlain);
-  if (stage == Stage::kHasSlot) {
-    books_.plan.guard->Leave(books_.guard_method, served_in_, now);
+  if (stage != Stage::kHasSlot) return;
+  // How long the service took for the last attempt that says so.
+  std::optional<ServiceTime> served;
+  if (served_ != Served::kNot) {
+    const AttemptRecord& record = books_.record.attempts[served_record_];
+    served = {.took = record.end - record.start,
+              .failed = served_ == Served::kFailed,
+              .cut = served_ == Served::kCut};
   }
+  books_.plan.guard->Leave(books_.guard_method, served, now);
 }
 
 }  // namespace levee

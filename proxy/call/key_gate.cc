@@ -39,19 +39,6 @@ DedupeEnding EndingOf(const FinalStatus& status, const Attempts& attempts) {
 
 }  // namespace
 
-bool KeyGate::Begin(const RequestFacts& facts, Instant now) {
-  if (!facts.dedupe_fault.empty()) {
-    books_.record.dedupe = DedupeResult::kRefused;
-    call_.EndLocally(StatusCode::kInvalidArgument, facts.dedupe_fault, now);
-    return false;
-  }
-  // The answer of a stream cannot be kept.
-  if (!facts.dedupe_key.empty() && !books_.method.IsSurelyStream()) {
-    keyed_.reset(new Keyed(*this, books_.plan, facts));
-  }
-  return true;
-}
-
 bool KeyGate::Ask(Instant now) {
   return ActOn(books_.plan.dedupe->Ask(keyed_->place, keyed_->digest, now), now);
 }
@@ -123,7 +110,7 @@ void KeyGate::DropPending() {
 }
 
 void KeyGate::OnRequest(const Chunk& chunk, bool end) {
-  if (keyed_ == nullptr) return;
+  if (!keyed()) return;
   Keyed& keyed = *keyed_;
   if (!chunk.empty()) keyed.request.Add(chunk);
   if (!end) return;

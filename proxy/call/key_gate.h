@@ -21,26 +21,23 @@ namespace levee {
 
 class Call;
 
-// Of a call to the application. CallPlanParts::dedupe may be null: then no call has a key. One
-// thread.
-class KeyGate final : private DedupeClient {
+// Of a call to the application that has a key. One thread.
+class KeyGate final : public InBlocks, private DedupeClient {
  public:
-  // Both outlive it. `call`: goes on, or ends, when it is told to.
-  KeyGate(CallBooks& books, Call& call) : books_(books), call_(call) {}
+  // `books`, `call`: outlive it. `call`: goes on, or ends, when it is told to. `facts`: of the
+  // call, which has a key; CallPlanParts::dedupe is not null.
+  KeyGate(CallBooks& books, Call& call, const RequestFacts& facts) : books_(books), call_(call) {
+    keyed_.emplace(static_cast<DedupeClient&>(*this), books.plan, facts);
+  }
   KeyGate(const KeyGate&) = delete;
   KeyGate& operator=(const KeyGate&) = delete;
 
-  // The call begins. False if it is refused, and finished.
-  bool Begin(const RequestFacts& facts, Instant now);
-
   // Whether the call may run now. If not, it waits, until due() at the longest, or is finished.
-  bool Enter(Instant now) {
-    return keyed_ == nullptr || keyed_->stage == Stage::kHasKey || Ask(now);
-  }
+  bool Enter(Instant now) { return !keyed() || keyed_->stage == Stage::kHasKey || Ask(now); }
   Instant due() const { return due_; }
 
-  // Whether the call has a key that counts.
-  bool keyed() const { return keyed_ != nullptr; }
+  // Whether the key counts. It does not where the call runs although it cannot be stored.
+  bool keyed() const { return keyed_.has_value(); }
 
   // Whether the call asks again once its request is complete.
   bool needs_request() const { return stage() == Stage::kNeedsRequest; }
@@ -74,7 +71,7 @@ class KeyGate final : private DedupeClient {
     kHasKey,
   };
 
-  struct Keyed : InBlocks {
+  struct Keyed {
     Keyed(DedupeClient& client, const CallPlanParts& plan, const RequestFacts& facts)
         : place(client, plan.worker, plan.dedupe->KeyOf(facts.dedupe_key), facts.dedupe_owner),
           request(facts.method) {}
@@ -89,7 +86,7 @@ class KeyGate final : private DedupeClient {
     std::unique_ptr<LoneCalls::Place> lone;  // of a call that goes on without its caller
   };
 
-  Stage stage() const { return keyed_ == nullptr ? Stage::kOutside : keyed_->stage; }
+  Stage stage() const { return keyed() ? keyed_->stage : Stage::kOutside; }
   bool Ask(Instant now);
   static Stage StageOf(const DedupeTable::Step& step);
   bool ActOn(const DedupeTable::Step& step, Instant now);
@@ -102,7 +99,7 @@ class KeyGate final : private DedupeClient {
 
   CallBooks& books_;
   Call& call_;
-  std::unique_ptr<Keyed> keyed_;  // null: the call has no key
+  std::optional<Keyed> keyed_;  // none: the call goes on without its key
   Instant due_ = Instant::Infinite();
 };
 
