@@ -32,7 +32,7 @@ std::vector<Object> ObjectsOf(const std::vector<YamlValue>& documents);
 std::string NameOf(const YamlValue& object);
 
 // Returns the workloads of the documents in their order. `pod` is null where a workload's kind says
-// that there is one, and none is there. Those of other kinds have containers in
+// that there is one, and none is there. A workload of another kind has its containers in
 // `spec.template.spec`.
 std::vector<Workload> WorkloadsOf(const std::vector<YamlValue>& documents);
 

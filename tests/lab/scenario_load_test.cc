@@ -183,6 +183,7 @@ TEST(ScenarioLoad, CallsTakeTheRoutesOfTheirCallers) {
   service->listeners.resize(1);
   service->listeners[0].direction = Direction::kInbound;
   service->policies.resize(2);
+  service->upstreams.resize(1);
   service->routes = RouteTable({of_shop, rest});
   const auto policy_of = [&](const std::string& caller) {
     ScenarioCall call =
@@ -209,6 +210,7 @@ TEST(ScenarioLoad, CallsTakeTheRoutesOfTheirHeadersUnlessTheseDenyThem) {
   service.listeners.resize(1);
   service.listeners[0].direction = Direction::kInbound;
   service.policies.resize(1);
+  service.upstreams.resize(1);
   service.routes = RouteTable({gold, rest});
   const auto shared = std::make_shared<const Snapshot>(service);
   const auto taken_in = [&](const std::string& headers) {

@@ -132,7 +132,7 @@ test('stores, leases and keys are shown while there are some', async (t) => {
   assert.deepEqual(lines.map(flat), [
     'connected ratelimit.shop:8081 for 3 min 20 s; a rate limit service; 4 requests/s; replies ' +
         'take 800 µs, 99% at most 2.1 ms',
-    'away shared for 12 s; a cluster of 2 nodes, 1 connected; 120 requests/s, of these 2/s ' +
+    'unreachable shared for 12 s; a cluster of 2 nodes, 1 connected; 120 requests/s, of these 2/s ' +
         'unavailable; replies take 400 µs, 99% at most 2 ms 10.0.0.8:6379: connection refused',
     'leased default: all by ratelimit.shop:8081; 312 permits/s granted; 41 permits left',
     'stale default: tenant by shared; it is unreachable, and calls go on at the last rate: 97.5 permits/s; ' +
