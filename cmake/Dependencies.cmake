@@ -52,6 +52,7 @@ endfunction()
 levee_pkg_config_archive(uv libuv libuv_a.a Threads::Threads dl rt)
 levee_pkg_config_archive(cares libcares libcares.a)
 levee_pkg_config_archive(hiredis hiredis libhiredis.a)
+levee_pkg_config_archive(re2 re2 libre2.a Threads::Threads)
 
 # It has neither a CMake package nor a module of pkg-config.
 find_library(LEVEE_HTTP_PARSER_ARCHIVE libhttp_parser.a REQUIRED)

@@ -17,7 +17,7 @@ std::string WithHeaders(const std::string& headers) {
   return "routes: [{upstream: anywhere, match: {headers: [\n" + headers + "]}}]\n";
 }
 
-std::string WarningsOf(const std::string& text) {
+std::string WarningTexts(const std::string& text) {
   const CheckedConfig checked = CheckConfig({{"f", text}}, std::nullopt);
   EXPECT_EQ(FormatFaults(checked.faults), "");
   return FormatFaults(checked.warnings);
@@ -57,8 +57,8 @@ TEST(RouteHeaders, AHeaderHasOneTestAndARouteSixteenHeaders) {
 
 TEST(RouteHeaders, ARouteBehindOneThatAsksForHeadersIsReached) {
   const auto warnings = [](const std::string& first, const std::string& second) {
-    return WarningsOf("routes:\n- {upstream: anywhere" + first + "}\n- {upstream: anywhere" +
-                      second + "}\n");
+    return WarningTexts("routes:\n- {upstream: anywhere" + first + "}\n- {upstream: anywhere" +
+                        second + "}\n");
   };
   const std::string gold = ", match: {headers: [{name: a, exact: gold}]}";
   const std::string present = ", match: {headers: [{name: a, present: true}]}";
@@ -97,11 +97,11 @@ TEST(RouteSplit, StandsInThePlaceOfAnUpstream) {
               HasSubstr("LV304 routes[0].split: excludes upstream"));
   EXPECT_THAT(faults("- {split: [{upstream: a, weight: 0}]}"), HasSubstr("LV332 routes[0].split"));
   EXPECT_THAT(faults("- {upstream: a, split_key: [header:x]}"), HasSubstr("LV305"));
-  EXPECT_THAT(WarningsOf(upstreams + "- {split: [{upstream: a}, {upstream: b}]}\n"),
+  EXPECT_THAT(WarningTexts(upstreams + "- {split: [{upstream: a}, {upstream: b}]}\n"),
               Not(HasSubstr("LV911")));
 }
 
-std::string Inbound(const std::string& routes) {
+std::string InboundRoutes(const std::string& routes) {
   return "listeners: [{name: in, address: \"127.0.0.1:1\", direction: inbound}]\n"
          "upstreams: [{name: app, endpoints: [\"127.0.0.1:2\"]}]\nroutes:\n" +
          routes + "policies: [{name: once, retry: {max_attempts: 1}}]\n";
@@ -112,32 +112,33 @@ TEST(RouteHeaders, AnAllowThatRestsOnAHeaderIsWarnedOf) {
       "- {match: {listener: in, headers: [{name: a, exact: x}]}, upstream: app, policy: once}\n";
   const std::string rest = "- {match: {listener: in}, upstream: app, policy: once}\n";
   const std::string deny = "- {match: {listener: in}, deny: true}\n";
-  EXPECT_THAT(WarningsOf(Inbound(by_header)),
+  EXPECT_THAT(WarningTexts(InboundRoutes(by_header)),
               HasSubstr("f:4:26: LV938 routes[0].match.headers: warning: lets in whoever sends"));
-  EXPECT_THAT(WarningsOf(Inbound(by_header + deny)), HasSubstr("LV938 routes[0]"));
-  EXPECT_THAT(WarningsOf(Inbound(by_header + rest)), Not(HasSubstr("LV938")));
-  EXPECT_THAT(WarningsOf(Inbound(deny)), Not(HasSubstr("LV938")));
+  EXPECT_THAT(WarningTexts(InboundRoutes(by_header + deny)), HasSubstr("LV938 routes[0]"));
+  EXPECT_THAT(WarningTexts(InboundRoutes(by_header + rest)), Not(HasSubstr("LV938")));
+  EXPECT_THAT(WarningTexts(InboundRoutes(deny)), Not(HasSubstr("LV938")));
 }
 
 TEST(RouteDeny, StandsInThePlaceOfAnUpstreamOnInboundListeners) {
-  EXPECT_EQ(FaultsOf(Inbound("- {match: {listener: in}, deny: true}\n")), "");
-  EXPECT_TRUE(
-      SnapshotOf(Inbound("- {match: {listener: in}, deny: true}\n"))->routes.routes()[0].deny);
-  EXPECT_THAT(FaultsOf(Inbound("- {match: {listener: in}, deny: true, upstream: app}\n")),
+  EXPECT_EQ(FaultsOf(InboundRoutes("- {match: {listener: in}, deny: true}\n")), "");
+  EXPECT_TRUE(SnapshotOf(InboundRoutes("- {match: {listener: in}, deny: true}\n"))
+                  ->routes.routes()[0]
+                  .deny);
+  EXPECT_THAT(FaultsOf(InboundRoutes("- {match: {listener: in}, deny: true, upstream: app}\n")),
               HasSubstr("f:4:33: LV304 routes[0].deny: excludes upstream"));
-  EXPECT_THAT(FaultsOf(Inbound("- {match: {listener: in}, deny: true, policy: once}\n")),
+  EXPECT_THAT(FaultsOf(InboundRoutes("- {match: {listener: in}, deny: true, policy: once}\n")),
               HasSubstr("LV304 routes[0].deny: excludes policy"));
-  EXPECT_EQ(FaultsOf(Inbound("- {match: {listener: in}, deny: false, upstream: app, "
-                             "policy: once}\n")),
+  EXPECT_EQ(FaultsOf(InboundRoutes("- {match: {listener: in}, deny: false, upstream: app, "
+                                   "policy: once}\n")),
             "");
-  EXPECT_THAT(FaultsOf(Inbound("- {match: {listener: in}, deny: false}\n")),
+  EXPECT_THAT(FaultsOf(InboundRoutes("- {match: {listener: in}, deny: false}\n")),
               HasSubstr("LV110 routes[0].upstream: is missing"));
   EXPECT_THAT(FaultsOf("routes: [{deny: true}]\n"),
               HasSubstr("f:1:17: LV331 routes[0].deny: this route takes the application's own"));
 }
 
 TEST(RouteDeny, ByPeerWantsAListenerThatAsksForCertificates) {
-  EXPECT_THAT(FaultsOf(Inbound("- {match: {listener: in, peer: x}, deny: true}\n")),
+  EXPECT_THAT(FaultsOf(InboundRoutes("- {match: {listener: in, peer: x}, deny: true}\n")),
               HasSubstr("f:4:32: LV321 routes[0].match.peer: matches no call"));
 }
 
