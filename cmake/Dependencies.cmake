@@ -36,23 +36,24 @@ function(levee_prefer_static_archives)
   endforeach()
 endfunction()
 levee_prefer_static_archives()
-if(TARGET re2::re2)  # Declared by linker flags, so it has no location to change.
-  find_library(LEVEE_RE2_ARCHIVE libre2.a REQUIRED)
-  set_target_properties(re2::re2 PROPERTIES INTERFACE_LINK_LIBRARIES ${LEVEE_RE2_ARCHIVE})
-endif()
 
-# Declares levee::<name> over a pkg-config module, linked with the archive `file`.
+# Declares levee::<name> over a pkg-config module, linked with the archive `file`. The variables of
+# the module have a prefix, because the next run of CMake would take a cached `re2_FOUND` for that of
+# gRPC's own search, and make no target for it.
 function(levee_pkg_config_archive name module file)
-  pkg_check_modules(${name} REQUIRED ${module})
-  find_library(LEVEE_${name}_ARCHIVE ${file} HINTS ${${name}_LIBDIR} REQUIRED)
+  pkg_check_modules(LEVEE_${name} REQUIRED ${module})
+  find_library(LEVEE_${name}_ARCHIVE ${file} HINTS ${LEVEE_${name}_LIBDIR} REQUIRED)
   add_library(levee::${name} INTERFACE IMPORTED GLOBAL)
-  target_include_directories(levee::${name} INTERFACE ${${name}_INCLUDE_DIRS})
+  target_include_directories(levee::${name} INTERFACE ${LEVEE_${name}_INCLUDE_DIRS})
   target_link_libraries(levee::${name} INTERFACE ${LEVEE_${name}_ARCHIVE} ${ARGN})
 endfunction()
 levee_pkg_config_archive(uv libuv libuv_a.a Threads::Threads dl rt)
 levee_pkg_config_archive(cares libcares libcares.a)
 levee_pkg_config_archive(hiredis hiredis libhiredis.a)
 levee_pkg_config_archive(re2 re2 libre2.a Threads::Threads)
+if(TARGET re2::re2)  # gRPC's, declared by linker flags, so it has no location to change.
+  set_target_properties(re2::re2 PROPERTIES INTERFACE_LINK_LIBRARIES ${LEVEE_re2_ARCHIVE})
+endif()
 
 # It has neither a CMake package nor a module of pkg-config.
 find_library(LEVEE_HTTP_PARSER_ARCHIVE libhttp_parser.a REQUIRED)
