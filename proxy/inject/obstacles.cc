@@ -261,13 +261,14 @@ std::vector<Obstacle> ProxyObstacles(const Workload& workload) {
 
 std::vector<Obstacle> PodObstacles(const Workload& workload, const InjectOptions& options) {
   Obstacles obstacles = SystemObstacles(workload);
-  const Obstacles ports = PortObstacles(workload, options);
-  obstacles.insert(obstacles.end(), ports.begin(), ports.end());
+  const auto append = [&obstacles](const Obstacles& more) {
+    obstacles.insert(obstacles.end(), more.begin(), more.end());
+  };
+  append(PortObstacles(workload, options));
   AddNames(*workload.pod, *workload.pod->Find("spec"), obstacles);
   AddAliases(*workload.pod->Find("spec"), obstacles);
   if (!options.capture.empty()) AddUsers(*workload.pod->Find("spec"), obstacles);
-  const Obstacles proxies = ProxyObstacles(workload);
-  obstacles.insert(obstacles.end(), proxies.begin(), proxies.end());
+  append(ProxyObstacles(workload));
   return obstacles;
 }
 
