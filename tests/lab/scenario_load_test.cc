@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `levee simulate` says of the scenarios that it is given.
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "config/temporary_folder.h"
 #include "gmock/gmock.h"
@@ -172,6 +176,17 @@ constexpr char kGuarding[] =
     "policies: [{name: free, retry: {max_attempts: 1}},\n"
     "           {name: protect, guard: {concurrency: {limit: 7}}}, {name: default}]\n";
 
+// Two policies behind an inbound listener, and these routes to one upstream.
+std::shared_ptr<const Snapshot> ServiceWith(std::vector<Route> routes) {
+  auto service = std::make_shared<Snapshot>();
+  service->listeners.resize(1);
+  service->listeners[0].direction = Direction::kInbound;
+  service->policies.resize(2);
+  service->upstreams.resize(1);
+  service->routes = RouteTable(std::move(routes));
+  return service;
+}
+
 TEST(ScenarioLoad, CallsTakeTheRoutesOfTheirCallers) {
   Route of_shop;
   of_shop.peer = "spiffe://shop/*";
@@ -179,12 +194,7 @@ TEST(ScenarioLoad, CallsTakeTheRoutesOfTheirCallers) {
   Route rest = of_shop;
   rest.peer = "*";
   rest.policy = 1;
-  auto service = std::make_shared<Snapshot>();
-  service->listeners.resize(1);
-  service->listeners[0].direction = Direction::kInbound;
-  service->policies.resize(2);
-  service->upstreams.resize(1);
-  service->routes = RouteTable({of_shop, rest});
+  const auto service = ServiceWith({of_shop, rest});
   const auto policy_of = [&](const std::string& caller) {
     ScenarioCall call =
         ScenarioOf("duration: 1s\nclients: [{name: web, calls: cart/Add, load: {even: 1/s}" +
@@ -206,20 +216,14 @@ TEST(ScenarioLoad, CallsTakeTheRoutesOfTheirHeadersUnlessTheseDenyThem) {
   Route rest = gold;
   rest.headers.clear();
   rest.deny = true;
-  Snapshot service;
-  service.listeners.resize(1);
-  service.listeners[0].direction = Direction::kInbound;
-  service.policies.resize(1);
-  service.upstreams.resize(1);
-  service.routes = RouteTable({gold, rest});
-  const auto shared = std::make_shared<const Snapshot>(service);
+  const auto service = ServiceWith({gold, rest});
   const auto taken_in = [&](const std::string& headers) {
     ScenarioCall call =
         ScenarioOf("duration: 1s\nclients: [{name: web, calls: cart/Add, load: {even: 1/s}" +
                    headers + "}]\nservices: [{name: cart, slots: 1, time: 1ms}]\n")
             .clients.at(0)
             .call;
-    return ScenarioSidecars::RouteIn(shared, "cart", call);
+    return ScenarioSidecars::RouteIn(service, "cart", call);
   };
   EXPECT_TRUE(taken_in(", headers: [{name: X-Tenant, value: gold}]"));
   EXPECT_FALSE(taken_in(", headers: [{name: x-tenant, value: silver}]"));
